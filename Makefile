@@ -5,8 +5,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # One set of flags for every debug build, so that no step rebuilds what another has built.
-# All traits are on: `make traits` looks at a program with the default ones. Line tables are enough for
-# backtraces, and full debug information takes a fifth more time.
+# All traits are on: `make demo` builds programs with the default ones, `make client` with none. Line tables are
+# enough for backtraces, and full debug information takes a fifth more time.
 export SWIFT_FLAGS ?= --enable-all-traits -Xswiftc -warnings-as-errors -Xswiftc -gline-tables-only \
   --explicit-target-dependency-import-check error
 
@@ -31,10 +31,10 @@ ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=
 RELEASE = -c release -Xswiftc -enable-testing
 
 # What takes too long for CI, or needs a desktop's daemons or root.
-NIGHTLY = soak sanitize fuzz bench client client-size keyring-daemons docs-check service-load service-image
+NIGHTLY = soak sanitize fuzz bench client-time client-size keyring-daemons docs-check service service-load service-image
 
-.PHONY: help deps client-size build test test-tool tool install demo lint docs docs-check bench keyring-daemons soak fuzz sanitize nightly \
-  client client-tests service service-load service-image traits clean
+.PHONY: help deps build test tool install demo lint docs docs-check bench keyring-daemons soak fuzz sanitize nightly \
+  client client-time client-size service service-load service-image clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,15 +42,11 @@ help: ## List the targets
 deps: ## Install the distribution's packages that are missing, nothing otherwise
 	@scripts/deps.sh
 
-build: deps ## Build the library; any warning is an error
-	swift build $(SWIFT_FLAGS)
+build: deps ## Build the library and securestore; any warning is an error
+	SPS_TOOL=1 swift build $(SWIFT_FLAGS)
 
 test: deps ## Run the tests in a private environment (FILTER=regex picks some)
 	@scripts/test.sh
-	@[[ -n "$${FILTER:-}" ]] || scripts/test-tool.sh
-
-test-tool: deps ## Run the tests of securestore alone
-	@scripts/test-tool.sh
 
 tool: ## Build securestore in release; KEYRING=no builds it without the desktop's keyring, ETCD=yes for stores in etcd
 	@KEYRING="$(KEYRING)" ETCD="$(ETCD)" scripts/deps.sh build
@@ -62,7 +58,7 @@ install: ## Install securestore, its manual page and completions (PREFIX=/usr/lo
 demo: deps ## Run the examples in a private environment
 	@scripts/demo.sh
 
-lint: deps ## Check format, imports, warnings, scripts, links and the README's length
+lint: deps ## Check format, imports, scripts, links and the README's length
 	@scripts/lint.sh
 
 docs: deps ## Build the documentation's site, .build/docs; any warning is an error
@@ -82,6 +78,8 @@ keyring-daemons: deps ## Run the keyring's tests against the real KeePassXC and 
 	@scripts/keyring-daemons.sh keepassxc
 	@scripts/keyring-daemons.sh kwallet
 
+soak sanitize: export SPS_TEST_LIMIT = 14400
+
 soak: deps ## Run the long tests in release
 	@FILTER='InjectRegistryTests\.(Cycle|Async|Override|Race)' scripts/test.sh $(RELEASE)
 	@SPS_SOAK=1 FILTER=ArriveSoonSoak scripts/test.sh $(RELEASE)
@@ -98,7 +96,7 @@ sanitize: deps ## Run the tests under the thread and the address sanitizer
 	@$(ASAN) scripts/test.sh --sanitize=address --scratch-path .build-asan
 
 nightly: ## Run what CI does not, each even if another failed; service-image only as root
-	@failed=(); SPS_DEPTH=full $(MAKE) test || failed+=(test); \
+	@failed=(); SPS_DEPTH=full SPS_TEST_LIMIT=7200 $(MAKE) test || failed+=(test); \
 	for target in $(NIGHTLY); do \
 	  [[ $$target != service-image || $$(id -u) -eq 0 ]] || continue; \
 	  printf '\n==== make %s (%d s so far)\n' "$$target" "$$SECONDS"; \
@@ -106,15 +104,14 @@ nightly: ## Run what CI does not, each even if another failed; service-image onl
 	done; \
 	[[ $${#failed[@]} -eq 0 ]] || { echo "nightly: failed: $${failed[*]}" >&2; exit 1; }
 
-client: deps ## Time a clean release build of programs that use the library; fail beyond a limit
-	@scripts/client-build.sh
-	@scripts/client-traits.sh measure
+client: deps ## Build what users write, without libsecret, and look at what it and its tests leave and say
+	@scripts/client.sh test
+
+client-time: deps ## Time clean release builds of programs that use the library; fail beyond a limit
+	@scripts/client.sh time
 
 client-size: deps ## Print how large a program that reads a vault is, and how long it takes to start
-	@scripts/client-size.sh
-
-client-tests: deps ## Build a service and its tests as a user writes them, and look at what they leave and say
-	@scripts/client-tests.sh
+	@scripts/client.sh size
 
 service: ## Run the tests of the example service, and look at its real process and its unit file
 	@scripts/deps.sh service
@@ -129,8 +126,5 @@ service-image: ## Run the example service in a system that holds only the packag
 	@scripts/deps.sh service
 	@scripts/service-image.sh
 
-traits: deps ## Build programs without the trait Keyring, where libsecret's headers are hidden, and with the default traits
-	@scripts/client-traits.sh
-
 clean: ## Remove everything that was built or downloaded
-	rm -rf .build .build-* Benchmarks/.build Examples/.build Examples/TokenService/.build Tools/*/.build Fuzz/.build
+	rm -rf .build .build-* Benchmarks/.build Examples/.build Examples/TokenService/.build Fuzz/.build

@@ -14,7 +14,9 @@ let package = Package(
   name: "SecurePropertyStorage",
   products: modules.map { .library(name: $0, targets: [$0]) },
   traits: [
-    .trait(name: "Keyring", description: "The umbrella has KeyringBackend, which needs libsecret."),
+    .trait(
+      name: "Keyring",
+      description: "The umbrella and securestore have KeyringBackend, which needs libsecret."),
     .trait(
       name: "Configuration",
       description: "SecureConfiguration has a provider, which needs swift-configuration."),
@@ -23,6 +25,9 @@ let package = Package(
       description:
         "SecureService has a service, which needs swift-service-lifecycle, swift-log, swift-metrics."
     ),
+    .trait(
+      name: "Etcd",
+      description: "securestore works on stores in etcd, which needs gRPC's C library."),
     .default(enabledTraits: ["Keyring"]),
   ],
   // What a trait that is off needs is not resolved.
@@ -266,6 +271,37 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The command line tool, for those who build it: `make tool`, `make test`. Of a trait, its targets would be there
+// without what they import, and `swift build` would fail: docs/decisions.md.
+if Context.environment["SPS_TOOL"] != nil {
+  let parser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+  package.products.append(.executable(name: "securestore", targets: ["securestore"]))
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+  ]
+  package.targets += [
+    .target(name: "CProcess", path: "Tools/securestore/Sources/CProcess"),
+    .executableTarget(
+      name: "securestore",
+      dependencies: [
+        "CProcess", "CryptoCore", "StorageCore", "VaultBackend", "FileBackend", "DefaultsBackend",
+        "LocalData", parser, .product(name: "Yams", package: "Yams"),
+        .target(name: "KeyringBackend", condition: .when(traits: ["Keyring"])),
+        .target(name: "EtcdBackend", condition: .when(traits: ["Etcd"])),
+      ],
+      path: "Tools/securestore/Sources/securestore"),
+    .testTarget(
+      name: "SecurestoreTests",
+      dependencies: [
+        "securestore", "CryptoCore", "StorageCore", "VaultBackend", "FileBackend",
+        "DefaultsBackend", "KeyringBackend", "LocalData", "KeyringTesting", "StorageTesting",
+        "TestSupport", parser,
+      ],
+      path: "Tools/securestore/Tests/SecurestoreTests", exclude: ["Corpus", "Fixtures"]),
+  ]
+}
 
 for target in package.targets where target.type != .system {
   target.swiftSettings = [

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 inventory=$(swift build --show-bin-path)/Inventory
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step() { printf '\n== %s\n' "$1"; }

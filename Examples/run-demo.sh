@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 bin=$(swift build --show-bin-path)
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
 app=(--app org.example.webshop)
 work=$(mktemp -d)
 server=

@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 [[ ${SPS_PRIVATE_ENVIRONMENT:-} == 1 ]] || { echo "run this with: make demo" >&2; exit 64; }
 
 shopfront=$(swift build --show-bin-path)/Shopfront
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
 password=correct-Pony-battery-91
 work=$(mktemp -d)
 bus=

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
 app=(--app org.example.archive)
 folder=$XDG_DATA_HOME/org.example.archive/files
 work=$(mktemp -d)

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 signboard=$(swift build --show-bin-path)/Signboard
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
 app=(--app org.example.shopfront)
 work=$(mktemp -d)
 trap 'kill "$reader" 2>/dev/null || true; rm -rf "$work"' EXIT

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 shopfront=$(swift build --show-bin-path)/Shopfront
-securestore=$(swift build --package-path ../Tools/securestore --show-bin-path)/securestore
+securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
 app=(--app org.example.shopfront)
 folder=$XDG_DATA_HOME/org.example.shopfront
 work=$(mktemp -d)

@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# Runs tests that are built, in a private environment; the arguments go to `swift test`. Fails when
-# none was run or, where CI=true, when one was skipped. What failed is said again at the end.
+# Runs tests that are built, in a private environment. Usage: checked-tests.sh PROGRAM [ARGUMENT...], which go to
+# Swift Testing. Fails when none was run or, where CI=true, when one was skipped, and after SPS_TEST_LIMIT=1800
+# seconds, when it says what has not ended. What failed is said again at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+program=$1
+shift
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 result=0
-SPS_CHECK_LEFTOVERS=1 scripts/private-env.sh swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$log" || result=$?
+SPS_CHECK_LEFTOVERS=1 scripts/private-env.sh timeout --kill-after 10 "${SPS_TEST_LIMIT:-1800}" \
+  "$program" --testing-library swift-testing "$@" 2>&1 | tee "$log" || result=$?
 
 if ((result != 0)); then
   {
@@ -16,6 +20,11 @@ if ((result != 0)); then
     grep -a -E -A 4 '^✘ |^private-env: |Fatal error|error: ' "$log" | cut -c 1-600 | tail -200
     # Where a test ended the process: the thread that crashed, and who called.
     grep -a -E -A 60 'Program crashed|Thread .* crashed:' "$log" | cut -c 1-300 | tail -150
+    # 124 is what timeout(1) gives.
+    ((result != 124)) || awk '
+      $2 == "Test" && / started\.$/ { running[$3]++ }
+      $2 == "Test" && / (passed|failed) after / { running[$3]-- }
+      END { for (test in running) if (running[test] > 0) print "test: it has not ended: " test }' "$log"
   } | tee -a "${SPS_FAILURES:-/dev/null}" >&2
   exit "$result"
 fi
@@ -23,11 +32,7 @@ if ! grep -Eq 'Test run with [1-9][0-9]* tests? ' "$log"; then
   echo "test: no test was run" >&2
   exit 1
 fi
-# All suites of a part run at once, so that the time of a suite also counts what it waited for others.
-printf '\ntest: the slowest suites of this part, which took %d s:\n' "$SECONDS"
-sed -nE 's/^[^ ]+ Suite (.+) (passed|failed) after ([0-9.]+) seconds.*/\3 s  \1/p' "$log" |
-  sort -rn | head -10 | sed 's/^/  /'
 if [[ ${CI:-} == true ]] && grep -E '➜ (Suite|Test) .+ (skipped[.:]|was cancelled)' "$log" >&2; then
-  echo "test: the tests above were skipped, which CI forbids" >&2
+  echo "test: the tests above were skipped, which CI forbids" | tee -a "${SPS_FAILURES:-/dev/null}" >&2
   exit 1
 fi

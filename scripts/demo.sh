@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
 swift build --build-tests --package-path Examples "${flags[@]}"
-swift build --package-path Tools/securestore "${flags[@]}"
+SPS_TOOL=1 swift build --product securestore "${flags[@]}"
 scripts/private-env.sh bash Examples/run-demo.sh
 scripts/private-env.sh bash Examples/run-vault-demo.sh
 scripts/private-env.sh bash Examples/run-live-demo.sh

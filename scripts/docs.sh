@@ -20,13 +20,14 @@ read -r -a flags <<<"${SWIFT_FLAGS:-}"
 if [[ -n ${DOCS_TRAITS:-} ]]; then
   flags+=(--traits "$DOCS_TRAITS" --scratch-path .build-docs)
 fi
+export SPS_TOOL=1
 swift build "${flags[@]}"
 built=$(swift build "${flags[@]}" --show-bin-path)
 
 # In the order of the manifest, where a module comes after those it links to: ``/CryptoCore/SymmetricKey``
 # finds its archive.
 mapfile -t products < <(swift package "${flags[@]}" dump-package |
-  python3 -c 'import json, sys; print(*(p["name"] for p in json.load(sys.stdin)["products"]), sep="\n")')
+  python3 -c 'import json, sys; print(*(p["name"] for p in json.load(sys.stdin)["products"] if "library" in p["type"]), sep="\n")')
 includes=(-I "$built/Modules")
 for folder in Sources/*/; do
   [[ ! -f $folder/module.modulemap ]] || includes+=(-I "$folder")

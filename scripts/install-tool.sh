@@ -6,9 +6,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 package=Tools/securestore
+export SPS_TOOL=1
 
 # Swift's own libraries are linked in, so that the program runs without the toolchain.
-build=(swift build -c release --package-path "$package" --product securestore --static-swift-stdlib)
+build=(swift build -c release --product securestore --static-swift-stdlib)
 traits=()
 [[ ${KEYRING:-yes} == no ]] || traits+=(Keyring)
 [[ ${ETCD:-no} == no ]] || traits+=(Etcd)

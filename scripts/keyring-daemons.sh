@@ -21,6 +21,7 @@ if [[ -z ${SPS_KEYRING_DAEMONS_INSIDE:-} ]]; then
   done
   if [[ $# -eq 0 ]]; then
     read -r -a flags <<<"${SWIFT_FLAGS:-}"
+    export SPS_TOOL=1
     swift build --build-tests "${flags[@]}"
     # The tests of failures and prompts have a fake service of their own. All are given the way to the
     # bus in their own variable: one that asks for the session's bus is to find none.

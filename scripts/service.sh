@@ -13,8 +13,9 @@ read -r -a flags <<<"${SWIFT_FLAGS:-}"
 case ${1:-test} in
   test)
     swift build --build-tests --package-path "$package" "${flags[@]}"
-    scripts/checked-tests.sh --package-path "$package" "${flags[@]}"
-    program=$(swift build --package-path "$package" "${flags[@]}" --show-bin-path)/token-service
+    bin=$(swift build --package-path "$package" "${flags[@]}" --show-bin-path)
+    scripts/checked-tests.sh "$bin/token-servicePackageTests.xctest"
+    program=$bin/token-service
     scripts/private-env.sh bash "$package/Tests/process.sh" "$program"
     scripts/private-env.sh bash "$package/Tests/fleet.sh" "$program"
     ;;

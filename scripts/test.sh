@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Builds the tests, then runs them in a private environment; arguments go to both steps.
+# Builds the tests, then runs them in private environments; arguments go to the build.
 # SPS_SOAK=1 runs the long tests alone, FILTER the tests that match; CI=true forbids skips.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+export SPS_TOOL=1
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
 swift build --build-tests "${flags[@]}" "$@"
-printf 'test: built in %d s\n' "$SECONDS"
+built=$SECONDS
+bin=$(swift build "${flags[@]}" "$@" --show-bin-path)
+tests=$bin/SecurePropertyStoragePackageTests.xctest
 
 assignments=$(scripts/vectors.sh)
 eval "$assignments"
@@ -25,50 +28,108 @@ selection=(--skip Soak)
   # Its shadow memory is in files, which a limit of their size cuts off.
   --skip 'aWriteBeyondTheFileSizeLimitIsAnErrorAndNoSignal|theProgramsOwnHandlingOfTheSignalIsLeftAlone'
   --skip 'FileBackendTests.FailingCallTests'  # which has the sanitizer's own calls fail, too
+  # securestore is tried as a program of its own, which takes no part in what is looked at.
+  --skip '^SecurestoreTests\.'
   --skip 'CAVP|Wycheproof|RFCVector|XAES')
 # Where everything is ten times slower, deadlines of seconds pass in tests that wait for many others.
 [[ -z ${SPS_SANITIZER:-} ]] || selection+=(--experimental-maximum-parallelization-width 8)
+if [[ -n ${FILTER:-} ]]; then
+  exec scripts/checked-tests.sh "$tests" --filter "$FILTER"
+elif [[ -n ${SPS_SOAK:-} ]]; then
+  exec scripts/checked-tests.sh "$tests" "${selection[@]}"
+fi
+
+# What was measured to take as long: a test that waits for a disk or a daemon holds one of the threads of Swift
+# concurrency, of which there are as many as processors, so that one process leaves a third of their time unused.
+declare -A filters=(
+  [files]='^(StorageCore|VaultBackend|FileBackend|DefaultsBackend)Tests\.'
+  [tool]='^SecurestoreTests\.'
+  [fleet]='^(EtcdBackend|RemoteBackend|CryptoCore|LocalData|SecureService|SecureConfiguration|InjectRegistry)Tests\.'
+)
 # These go last, alone: those that run XCTest, which spins for as long as other tests keep it from a thread, and
 # those with a deadline that passes while other tests keep their tasks from one, and one that needs a place
 # among the errors that are counted apart.
 alone='StorageTestCaseTests|InjectTestingTests.TestCaseTests|aHungStoreDelaysNoWrite'
 alone+='|theLoggerGetsEachThingOnce|UnfinishedTests.atOnceManyTasksLoseNoChange|GroupTests.atOnceTheyLoseNothing'
-if [[ -n ${FILTER:-} ]]; then
-  scripts/checked-tests.sh "${flags[@]}" "$@" --filter "$FILTER"
-elif [[ -n ${SPS_SOAK:-} ]]; then
-  scripts/checked-tests.sh "${flags[@]}" "$@" "${selection[@]}"
-else
-  # In two processes at once: a test that waits for a disk or a daemon holds one of the threads of Swift
-  # concurrency, of which there are as many as processors, so one process leaves a third of their time unused.
-  half='^(CryptoCore|StorageCore|VaultBackend|FileBackend|DefaultsBackend|InjectRegistry)Tests\.'
-  selection+=(--skip "$alone" --ignore-lock)
-  log=$(mktemp)
-  # What failed in either is said at the very end, where the last lines of a long output show it.
-  SPS_FAILURES=$(mktemp)
-  export SPS_FAILURES
-  set -m  # a group of its own, which ends with this script
-  scripts/checked-tests.sh "${flags[@]}" "$@" "${selection[@]}" --skip "$half" >"$log" 2>&1 &
-  set +m
-  other=$!
-  trap 'kill -- "-$other" 2>/dev/null || true; rm -f "$log" "$SPS_FAILURES"' EXIT
-  result=0
-  # Both read the build's database at their start, and one would find it locked.
-  until grep -q 'Test run started' "$log" || ! kill -0 "$other" 2>/dev/null; do sleep 0.1; done
-  # One after the other under a sanitizer, where each is so slow that deadlines of seconds pass.
-  [[ -z ${SPS_SANITIZER:-} ]] || wait "$other" || result=$?
-  scripts/checked-tests.sh "${flags[@]}" "$@" "${selection[@]}" --filter "$half" || result=$?
-  [[ -n ${SPS_SANITIZER:-} ]] || wait "$other" || result=$?
-  cat "$log"
-  if ((result != 0)); then
-    cat "$SPS_FAILURES"
-    exit "$result"
-  fi
-  scripts/checked-tests.sh "${flags[@]}" "$@" --filter "$alone"
-fi
 
-# How containers mount secrets and disks; a sanitizer's program needs what its users may not read.
-if [[ -z ${FILTER:-}${SPS_SOAK:-}${SPS_SANITIZER:-} ]]; then
-  scripts/private-env.sh scripts/mounts.sh \
-    "$(swift build "${flags[@]}" "$@" --show-bin-path)/VaultTestChild"
+work=$(mktemp -d)
+# What failed anywhere is said at the very end, where the last lines of a long output show it.
+export SPS_FAILURES=$work/failures
+touch "$SPS_FAILURES"
+declare -A running=()
+trap 'for group in "${running[@]}"; do kill -- "-$group" 2>/dev/null || true; done; rm -rf "$work"' EXIT
+
+# Starts a part in a group of its own, which ends with this script.
+part() { # NAME COMMAND...
+  local name=$1
+  shift
+  set -m
+  {
+    result=0
+    "$@" || result=$?
+    echo "$SECONDS $result" >"$work/$name.end"
+    times >>"$work/$name.end"
+  } >"$work/$name.log" 2>&1 &
+  set +m
+  running[$name]=$!
+}
+# Waits for a part, and says what it said.
+await() { # NAME
+  local name=$1 end result processor
+  wait "${running[$name]}" || true
+  unset "running[$name]"
+  cat "$work/$name.log"
+  { read -r end result; read -r _; read -r processor; } <"$work/$name.end"
+  parts+=("$(printf '%4d s  %-8s processor, user and system: %s' $((end - begin)) "$name" "$processor")")
+  ((result == 0)) || failed+=("$name")
+}
+parts=("$(printf '%4d s  build' "$built")") failed=()
+
+# securestore in a terminal, installed, over etcd; how containers mount secrets and disks.
+outside() {
+  local of=Tools/securestore/Tests result=0
+  scripts/private-env.sh "$of/terminal.sh" "$bin/securestore" || result=1
+  scripts/private-env.sh "$of/install.sh" "$bin/securestore" || result=1
+  scripts/private-env.sh "$of/etcd.sh" "$bin/securestore" || result=1
+  scripts/private-env.sh "$of/deps.sh" || result=1
+  scripts/private-env.sh scripts/mounts.sh "$bin/VaultTestChild" || result=1
+  [[ ${CI:-} != true ]] || ! grep -a '➜ skipped' "$work/outside.log" || result=1
+  ((result == 0)) || grep -a -E '^[a-z]+: ' "$work/outside.log" | tail -20 >>"$SPS_FAILURES"
+  return "$result"
+}
+
+begin=$SECONDS
+run=(scripts/checked-tests.sh "$tests" "${selection[@]}" --skip "$alone")
+others=()
+for filter in "${filters[@]}"; do others+=(--skip "$filter"); done
+if [[ -n ${SPS_SANITIZER:-} ]]; then
+  # One after the other, where each is so slow that deadlines of seconds pass.
+  for name in files fleet; do
+    part "$name" "${run[@]}" --filter "${filters[$name]}"
+    await "$name"
+  done
+  part rest "${run[@]}" "${others[@]}"
+  await rest
+else
+  for name in "${!filters[@]}"; do part "$name" "${run[@]}" --filter "${filters[$name]}"; done
+  part rest "${run[@]}" "${others[@]}"
+  part outside outside
+  for name in "${!running[@]}"; do await "$name"; done
 fi
-printf 'test: all parts in %d s, the build included\n' "$SECONDS"
+begin=$SECONDS
+part alone scripts/checked-tests.sh "$tests" --filter "$alone"
+await alone
+
+printf '\ntest: the ten slowest tests, whose time counts what they waited for others:\n'
+cat "$work"/*.log >"$work/all"
+sed -nE 's/^[^ ]+ Test (.*\(.*) (passed|failed) after ([0-9.]+) seconds.*/\3 s  \1/p' "$work/all" |
+  sort -rn >"$work/slowest"
+head -10 "$work/slowest" | sed 's/^/  /'
+printf 'test: the parts, of which all but the build and the last ran at once:\n'
+printf '  %s\n' "${parts[@]}"
+if ((${#failed[@]} > 0)); then
+  cat "$SPS_FAILURES" >&2
+  printf '\ntest: failed: %s\n' "${failed[*]}" >&2
+  exit 1
+fi
+printf 'test: all passed in %d s\n' "$SECONDS"

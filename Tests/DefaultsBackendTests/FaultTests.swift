@@ -115,13 +115,13 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/nothing"))
   }
 
-  @Test(.timeLimit(.minutes(30))) func aFIFOInPlaceOfTheFileIsDeniedAndDoesNotBlock() {
+  @Test func aFIFOInPlaceOfTheFileIsDeniedAndDoesNotBlock() {
     let folder = TemporaryFolder()
     #expect(unsafe mkfifo(folder.file, 0o600) == 0)
     #expect(codes(in: folder) == [.denied, .denied, .denied, .denied])
   }
 
-  @Test(.timeLimit(.minutes(30))) func aFIFOInPlaceOfALockFileDoesNotBlock() throws {
+  @Test func aFIFOInPlaceOfALockFileDoesNotBlock() throws {
     let folder = TemporaryFolder()
     #expect(unsafe mkfifo(folder.file + ".lock", 0o600) == 0)
     // Whether a FIFO can be locked is the system's affair; that it ends is ours.

@@ -14,7 +14,7 @@ struct LiveTests {
     UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
   }
 
-  @Test(.timeLimit(.minutes(30))) func changesByAnotherProcessArrive() async throws {
+  @Test func changesByAnotherProcessArrive() async throws {
     let live = Live(wrappedValue: "none", storage(), "key")
     #expect(live.wrappedValue == "none")
     var values = Observations { live.wrappedValue }.makeAsyncIterator()
@@ -30,7 +30,7 @@ struct LiveTests {
     while live.wrappedValue != "value 9" { _ = await values.next() }
   }
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func aBadValueOfAnotherProcessLeavesTheLastOne() async throws {
     let storage = storage()
     let codes = Lock<[StorageError.Code]>([])
@@ -51,7 +51,7 @@ struct LiveTests {
     while live.wrappedValue != 9001 { try await Task.sleep(for: .milliseconds(1)) }
   }
 
-  @Test(.timeLimit(.minutes(30))) func aDamagedFileIsTold() async throws {
+  @Test func aDamagedFileIsTold() async throws {
     let storage = storage()
     let live = Live<String?, UserDefaultsStorage>(storage, "key")
     let absent = Live<String?, UserDefaultsStorage>(storage, "absent")
@@ -74,7 +74,7 @@ struct LiveTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(30))) func aDamagedFileIsAStateToo() async throws {
+  @Test func aDamagedFileIsAStateToo() async throws {
     let live = Live<String?, UserDefaultsStorage>(storage(), "key")
     live.wrappedValue = "first"
     var states = live.states.makeAsyncIterator()
@@ -91,7 +91,7 @@ struct LiveTests {
   }
 
   /// Times of 1,000 changes in a row, with ``Soak`` alone.
-  @Test(.enabled(if: Soak.isOn), .timeLimit(.minutes(30)))
+  @Test(.enabled(if: Soak.isOn))
   func liveChangesArriveSoonSoak() async throws {
     let live = Live(wrappedValue: -1, storage(), "key")
     #expect(live.wrappedValue == -1)

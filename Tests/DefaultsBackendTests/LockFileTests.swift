@@ -39,13 +39,13 @@ import Testing
     let header = try holdHeader()
     let file = try FileLock(lockPath, waiting: .zero)
     // Long, so that one deadline and two are apart on a busy machine, too.
-    let change = change(.seconds(8))
-    usleep(7_600_000)
+    let change = change(.seconds(4))
+    usleep(3_600_000)
     _ = consume header
     change.isDone.wait()
     #expect(change.outcome.withLock { $0.code } == .busy)
     let time = change.outcome.withLock { $0.time }
-    #expect(time < .seconds(15), "it took \(time)")
+    #expect(time < .milliseconds(7_500), "it took \(time)")
     _ = consume file
   }
 

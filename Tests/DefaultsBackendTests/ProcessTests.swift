@@ -9,17 +9,18 @@ import Testing
 @Suite struct ProcessTests {
   @Test func twoProcessesThatWriteDifferentKeysLoseNone() throws {
     let folder = TemporaryFolder()
-    let children = try [0, 5_000].map {
-      try helper.start(["fill", folder.path, "\($0)", "5000", "64"])
+    let each = Depth.count(5_000, day: 500)
+    let children = try [0, each].map {
+      try helper.start(["fill", folder.path, "\($0)", "\(each)", "64"])
     }
     for child in children {
       let said = try child.lines()
       #expect(said == ["failures 0"])
     }
     let delegate = folder.delegate()
-    let missing = try (0..<10_000).filter { try delegate.record(for: name($0)) != record($0) }
+    let missing = try (0..<2 * each).filter { try delegate.record(for: name($0)) != record($0) }
     #expect(missing.isEmpty)
-    #expect(try delegate.names().count == 10_000)
+    #expect(try delegate.names().count == 2 * each)
   }
 
   @Test func processesThatCountUpLoseNoStep() throws {

@@ -57,7 +57,7 @@ import Testing
     #expect(code { try storage.flush() } == .invalid)
   }
 
-  @Test(.timeLimit(.minutes(30)), arguments: [true, false])
+  @Test(arguments: [true, false])
   func listenersSeeTheFirstValueOfAFileThatWasRemovedAndMadeAnew(byAnother: Bool) async throws {
     let folder = TemporaryFolder()
     let property = Store<String, UserDefaultsStorage>(storage(folder), "key")

@@ -2,7 +2,7 @@ import DefaultsBackend
 import StorageTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct StorePromiseTests {
+struct StorePromiseTests {
   @Test(
     arguments: [DefaultsDurability.immediate, .coalesced(within: .milliseconds(10))],
     StorePromise.all)

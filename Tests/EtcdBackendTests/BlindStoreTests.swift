@@ -7,7 +7,7 @@ import Testing
 import VaultBackend
 
 /// What those see, and can do, who run etcd or listen on the way.
-@Suite(.timeLimit(.minutes(30))) struct BlindStoreTests {
+struct BlindStoreTests {
   private static let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
 
   @Test func theTrafficHoldsNoNameAndNoValue() throws {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Encrypted connections, users, and ends that answer otherwise than etcd should.
-@Suite(.timeLimit(.minutes(30))) struct ConnectionTests {
+struct ConnectionTests {
   private static let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
 
   private func storage(

@@ -6,7 +6,7 @@ import Testing
 import VaultBackend
 
 /// The copy of a store that a machine keeps, in a vault.
-@Suite(.timeLimit(.minutes(30))) struct CopyTests {
+struct CopyTests {
   /// A member, a store, and a machine that keeps a copy of it.
   private final class Subject {
     let cluster: EtcdCluster

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Many processes over three real members, of which some are killed, stopped or cut off.
-@Suite(.timeLimit(.minutes(60)), .serialized) struct FleetTests {
+@Suite(.serialized) struct FleetTests {
   /// Three members, each behind a proxy.
   private final class Fleet {
     let cluster: EtcdCluster

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What etcd and its administrators do to a store behind the back of programs that use it.
-@Suite(.timeLimit(.minutes(30))) struct HazardTests {
+struct HazardTests {
   private func through(
     _ proxy: FaultProxy, deadline: Duration = .seconds(60), _ prefix: String = "/t"
   ) -> EtcdStorage {

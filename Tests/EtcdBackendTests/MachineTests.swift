@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Keys of a store that many machines share.
-@Suite(.timeLimit(.minutes(30))) struct MachineTests {
+struct MachineTests {
   private func source(_ byte: UInt8) -> KeySource {
     .key(SymmetricKey(data: Data(repeating: byte, count: 32)))
   }

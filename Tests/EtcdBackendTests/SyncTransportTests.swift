@@ -5,7 +5,7 @@ import StorageTesting
 import Testing
 
 /// What LocalData's sync needs of a store that machines share.
-@Suite(.timeLimit(.minutes(30))) struct SyncTransportTests {
+struct SyncTransportTests {
   @Test func aReplacementComparesForAllMachines() async throws {
     let cluster = try SharedCluster.one()
     try cluster.storage("/sync").create()

@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(30)), arguments: Work.allCases)
+  @Test(arguments: Work.allCases)
   func aTaskThatIsCancelledOnTheWayEndsAndChangesNothing(_ work: Work) async throws {
     let folder = place.folder()
     let value = pattern(10_000_000)

@@ -7,7 +7,7 @@ import Testing
 @testable import VaultBackend
 
 /// A backup that leaves out what can't be read makes no old value the latest one.
-@Suite(.timeLimit(.minutes(30))) struct BackupFindingsTests {
+struct BackupFindingsTests {
   private let place = TemporarySealedFolder()
   private var copyURL: URL { place.parent.appendingPathComponent("copy", isDirectory: true) }
   private var indexURL: URL { place.url.appendingPathComponent("index.vault") }

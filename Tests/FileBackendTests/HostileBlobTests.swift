@@ -200,7 +200,7 @@ import Testing
     case link, pipe, socket, folder, writable, gone
   }
 
-  @Test(.timeLimit(.minutes(30)), arguments: Stranger.allCases)
+  @Test(arguments: Stranger.allCases)
   func whatIsNoFileOfOursIsRefusedAndNotWaitedFor(_ stranger: Stranger) throws {
     let folder = place.folder()
     try folder.write(pattern(200_000), named: "name")
@@ -243,8 +243,7 @@ import Testing
   }
 
   @Test(
-    .enabled(if: canMakeDevices, "needs the right to make devices"), .timeLimit(.minutes(30)),
-    arguments: Device.all)
+    .enabled(if: canMakeDevices, "needs the right to make devices"), arguments: Device.all)
   func aDeviceIsRefusedAndNotRead(_ device: Device) throws {
     try place.folder().write(pattern(200_000), named: "name")
     let file = try place.onlyBlob()
@@ -320,7 +319,7 @@ import Testing
     #expect(code { try place.folder().write(pattern(200_000), named: "other") } == .denied)
   }
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func whatLiesInPendingAndIsNoMarkerIsLeftAndStopsNobody() throws {
     try place.folder().write(pattern(200_000), named: "name")
     let pending = place.url.appendingPathComponent("pending")

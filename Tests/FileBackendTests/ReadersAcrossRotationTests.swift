@@ -8,7 +8,7 @@ import Testing
 
 /// What was opened before a rotation gives nothing that somebody with the old keys forges
 /// afterwards.
-@Suite(.timeLimit(.minutes(30))) struct ReadersAcrossRotationTests {
+struct ReadersAcrossRotationTests {
   private let place = TemporarySealedFolder()
   private let newKey = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))
   private let value = pattern(20 * segment)

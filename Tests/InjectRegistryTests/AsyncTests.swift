@@ -73,7 +73,7 @@ private final class B: Sendable {}
     #expect(error?.code == .cycle && error?.path.count == 3)
   }
 
-  @Test(.timeLimit(.minutes(30))) func aCycleOfNewInstancesThroughChildTasksEnds() async {
+  @Test func aCycleOfNewInstancesThroughChildTasksEnds() async {
     let storage = storage
     storage.register(scope: .instance) { () async throws -> A in
       async let other = storage.resolveAsync(B.self)

@@ -7,7 +7,7 @@ private final class B: Sendable {}
 /// Builders that others wait for in many ways.
 ///
 /// What a read is told that can't await shows what the search for cycles has found.
-@Suite(.timeLimit(.minutes(30))) struct CycleSearchTests {
+struct CycleSearchTests {
   private let owner = OwnStorage()
   private var storage: InjectStorage { owner.storage }
 

@@ -141,17 +141,9 @@ struct NotesTests {
 
   /// What the compiler says about a module whose default is the main actor.
   private func errors(in source: String, _ mode: String) throws -> [String] {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.appending(path: "source.swift").path
-    try source.write(toFile: path, atomically: true, encoding: .utf8)
-    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    let modules = program.deletingLastPathComponent().appending(path: "Modules").path
-    return try Child.run([
-      "sh", "-c", "exec \"$@\" 2>&1 || true", "sh", "swiftc", "-typecheck", "-swift-version", mode,
-      "-default-isolation", "MainActor", "-warnings-as-errors", "-I", modules, path,
-    ])
+    try Compiler.check(
+      source,
+      ["-swift-version", mode, "-default-isolation", "MainActor", "-warnings-as-errors"])
   }
 
   @Test func functionsTuplesAndCompositions() throws {

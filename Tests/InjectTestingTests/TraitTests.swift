@@ -1,5 +1,6 @@
 import InjectTesting
 import Synchronization
+import TestSupport
 import Testing
 
 private protocol API: Sendable { var name: String { get } }
@@ -32,8 +33,8 @@ private func registerANumber() { @Register var number = 42 }
   /// Reads through a property, as a program does.
   private struct Reader: Sendable { @UnwrappedInject var double: Double }
 
-  @Test(.injecting { @Register var double = Double() }, arguments: 0..<1_000)
-  func aThousandTestsSideBySideHaveDoublesOfTheirOwn(_ number: Int) async throws {
+  @Test(.injecting { @Register var double = Double() }, arguments: 0..<Depth.count(1_000, day: 50))
+  func manyTestsSideBySideHaveDoublesOfTheirOwn(_ number: Int) async throws {
     let reader = Reader()
     for _ in 0..<10 {
       #expect(reader.double.claim(number))

@@ -3,6 +3,7 @@ import DefaultsBackend
 import FileBackend
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 import VaultBackend
 
@@ -11,7 +12,7 @@ import VaultBackend
 ///
 /// The thief has the old key and a copy of the store from before, may read and write all bytes
 /// afterwards, and never has the new key.
-@Suite(.timeLimit(.minutes(30))) struct LeakTests {
+struct LeakTests {
   static let kinds: [StoreKind] =
     [
       StoreKind(testDescription: "vault") {
@@ -63,7 +64,7 @@ import VaultBackend
     (kind.canRename ? [false, true] : [false]).map { (kind, $0) }
   }
 
-  @Test(arguments: rotations)
+  @Test(arguments: Depth.cases(rotations, day: 12))
   func theOldKeyReadsNothingThatWasWrittenSince(_ kind: StoreKind, names: Bool) throws {
     let leak = try Leak(kind, names: names)
     // With the old key as it is, and with the old way to the keys put back.
@@ -81,7 +82,7 @@ import VaultBackend
     }
   }
 
-  @Test(arguments: rotations)
+  @Test(arguments: Depth.cases(rotations, day: 12))
   func theOldKeyForgesNothingAndPutsNothingBack(_ kind: StoreKind, names: Bool) throws {
     let leak = try Leak(kind, names: names)
     let headers = leak.stolen.filter { $0.key.isHeader }

@@ -238,7 +238,7 @@ private final class TestProvider: KeyMaterialProviding {
     }
   }
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func aProviderThatReadsTheValueItIsAskedForIsRefusedAtOnce() async throws {
     let router = folder.router()
     let sealed = externalKey("x")

@@ -47,7 +47,7 @@ struct HangingProviderTests {
   }
 
   /// A call that has not returned is one of the provider, and not of the storage that made it.
-  @Test(.timeLimit(.minutes(30))) func aCallThatHangsKeepsOtherStoragesFromTheProvider() throws {
+  @Test func aCallThatHangsKeepsOtherStoragesFromTheProvider() throws {
     let go = DispatchSemaphore(value: 0)
     let done = DispatchSemaphore(value: 0)
     do {
@@ -95,7 +95,7 @@ struct HangingProviderTests {
     #expect(third == 1)
   }
 
-  @Test(.timeLimit(.minutes(30))) func aCallThatHangsHasADeadline() async throws {
+  @Test func aCallThatHangsHasADeadline() async throws {
     // Long enough for the first calls on a busy machine.
     let storage = sealed(.seconds(5))
     try storage.save(1, forKey: "key")
@@ -115,7 +115,7 @@ struct HangingProviderTests {
     #expect(try storage.load(Int.self, forKey: "key") == 2)
   }
 
-  @Test(.timeLimit(.minutes(30))) func anObservationThatHangsHoldsUpNobodyForLonger() async throws {
+  @Test func anObservationThatHangsHoldsUpNobodyForLonger() async throws {
     let hanging = HangingProvider(base: provider)
     let storage = ProviderStorage(
       plain: hanging, deadline: .seconds(1), errorClosure: { _ in })
@@ -128,7 +128,7 @@ struct HangingProviderTests {
     while live.wrappedValue != 7 { try await Task.sleep(for: .milliseconds(1)) }
   }
 
-  @Test(.timeLimit(.minutes(30))) func aProviderMayNotUseItsStorage() throws {
+  @Test func aProviderMayNotUseItsStorage() throws {
     let storage = sealed()
     try storage.save(1, forKey: "key")
     let codes = Lock<[StorageError.Code]>([])
@@ -142,7 +142,7 @@ struct HangingProviderTests {
   }
 
   /// The storage holds its own lock while it is opened, and waits for the provider meanwhile.
-  @Test(.timeLimit(.minutes(30))) func aProviderMayNotUseTheStorageThatIsBeingOpened() throws {
+  @Test func aProviderMayNotUseTheStorageThatIsBeingOpened() throws {
     let (storage, other) = (sealed(.seconds(3_600)), sealed(.seconds(3_600)))
     let codes = Lock<[StorageError.Code]>([])
     for used in [storage, other] {

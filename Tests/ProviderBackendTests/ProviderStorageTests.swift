@@ -280,7 +280,7 @@ struct ProviderStorageTests {
 
   // MARK: - Behind the storage's back
 
-  @Test(.timeLimit(.minutes(30))) func aProviderTellsOfOthersChanges() async throws {
+  @Test func aProviderTellsOfOthersChanges() async throws {
     let provider = TestProvider(tells: true)
     let live = Live(
       wrappedValue: 0, ProviderStorage(plain: provider, deadline: .seconds(60)), "key")
@@ -291,7 +291,7 @@ struct ProviderStorageTests {
     for await value in Observations({ live.wrappedValue }) where value == 0 { break }
   }
 
-  @Test(.timeLimit(.minutes(30))) func pollingFindsOthersChanges() async throws {
+  @Test func pollingFindsOthersChanges() async throws {
     let storage = ProviderStorage(
       plain: SilentProvider(base: provider), polling: .milliseconds(10), deadline: .seconds(60))
     let live = Live(wrappedValue: 0, storage, "key")
@@ -300,7 +300,7 @@ struct ProviderStorageTests {
     for await value in Observations({ live.wrappedValue }) where value == 7 { break }
   }
 
-  @Test(.timeLimit(.minutes(30))) func aReadOfTheKeyFindsOthersChanges() throws {
+  @Test func aReadOfTheKeyFindsOthersChanges() throws {
     let storage = plain()
     @Live(storage, "key") var live = 0
     #expect(live == 0)

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// What others do to a store at the worst moment: other machines, and who can write to the engine.
-@Suite(.timeLimit(.minutes(10))) struct AttackTests {
+struct AttackTests {
   private static let other = SymmetricKey(data: Data(repeating: 2, count: 32))
 
   private func storage(

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// What a place says of its connection is what the last exchanges prove.
-@Suite(.timeLimit(.minutes(30))) struct StateTests {
+struct StateTests {
   /// What becomes of calls; an engine that is cut refuses to be watched, too.
   private final class Line: Sendable {
     let error = Lock<StorageError?>(nil)

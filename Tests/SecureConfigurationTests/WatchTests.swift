@@ -9,7 +9,7 @@
   struct WatchTests {
     private let key = AbsoluteConfigKey(["level"])
 
-    @Test(.timeLimit(.minutes(10)), arguments: Place.Kind.allCases)
+    @Test(arguments: Place.Kind.allCases)
     func aListenerGetsTheValueNowAndAfterEachChange(_ kind: Place.Kind) async throws {
       let place = try Place(kind)
       let provider = SecureStorageProvider(place.storage)
@@ -25,7 +25,7 @@
       }
     }
 
-    @Test(.timeLimit(.minutes(10))) func equalValuesAndOtherKeysAreNoNews() async throws {
+    @Test func equalValuesAndOtherKeysAreNoNews() async throws {
       let storage = InMemoryStorage()
       try storage.save(1, forKey: "level")
       try await SecureStorageProvider(storage).watchValue(forKey: key, type: .int) { updates in
@@ -38,7 +38,7 @@
       }
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: Place.Kind.allCases)
+    @Test(arguments: Place.Kind.allCases)
     func aListenerOfSnapshotsGetsTheLastState(_ kind: Place.Kind) async throws {
       let place = try Place(kind)
       let provider = SecureStorageProvider(place.storage)
@@ -57,7 +57,7 @@
       }
     }
 
-    @Test(.timeLimit(.minutes(10))) func cancellationEndsTheUpdates() async throws {
+    @Test func cancellationEndsTheUpdates() async throws {
       let provider = SecureStorageProvider(InMemoryStorage())
       let task = Task {
         try await provider.watchValue(forKey: key, type: .int) { updates in
@@ -71,7 +71,7 @@
       #expect(try await task.value <= 1)
     }
 
-    @Test(.timeLimit(.minutes(10))) func aReaderWatchesAcrossAChangeOfKeys() async throws {
+    @Test func aReaderWatchesAcrossAChangeOfKeys() async throws {
       let place = try Place(.vault)
       try place.storage.save(1, forKey: "level")
       try await SecureStorageProvider(place.storage).watchValue(forKey: key, type: .int) {

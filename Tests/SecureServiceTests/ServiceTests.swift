@@ -106,7 +106,7 @@
 
     // MARK: - While it runs
 
-    @Test(.timeLimit(.minutes(10))) func aStoreThatIsGoneIsSeenAndOneThatIsBackToo() async throws {
+    @Test func aStoreThatIsGoneIsSeenAndOneThatIsBackToo() async throws {
       let (logger, entries) = Recorder.logger()
       let vault = folder.vault()
       try vault.save(1, forKey: "k")
@@ -156,8 +156,7 @@
       #expect(service.health[0].isWhole)
     }
 
-    @Test(.timeLimit(.minutes(10))) func aVaultThatVanishesIsAnErrorAndNoNewOneIsMade() async throws
-    {
+    @Test func aVaultThatVanishesIsAnErrorAndNoNewOneIsMade() async throws {
       let (logger, _) = Recorder.logger()
       let vault = folder.vault()
       let service = StorageService([.vault(vault)], logger: logger)
@@ -189,7 +188,7 @@
       #expect([.keyUnavailable, .wrongKey].contains(health[0].readFailure?.code))
     }
 
-    @Test(.timeLimit(.minutes(10))) func aCheckThatHangsIsSaid() async throws {
+    @Test func aCheckThatHangsIsSaid() async throws {
       let (logger, _) = Recorder.logger()
       let storage = FaultyStorage()
       let service = StorageService(
@@ -206,7 +205,7 @@
 
     // MARK: - The end
 
-    @Test(.timeLimit(.minutes(10))) func whatWasNotYetOnDiskIsWrittenAtTheEnd() async throws {
+    @Test func whatWasNotYetOnDiskIsWrittenAtTheEnd() async throws {
       let (logger, _) = Recorder.logger()
       let suite = folder.url.appendingPathComponent("settings.secure.plist").path
       let delegate = DefaultsDelegate(
@@ -228,7 +227,7 @@
       #expect(try other.load(String.self, forKey: "k") == "last")
     }
 
-    @Test(.timeLimit(.minutes(10))) func theVaultCanBeUsedAfterTheEnd() async throws {
+    @Test func theVaultCanBeUsedAfterTheEnd() async throws {
       let (logger, _) = Recorder.logger()
       let vault = folder.vault()
       let service = StorageService([.vault(vault)], logger: logger)

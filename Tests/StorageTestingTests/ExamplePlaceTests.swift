@@ -45,7 +45,7 @@ import Testing
       })
   }
 
-  @Test(.timeLimit(.minutes(30)), arguments: StorePromise.all)
+  @Test(arguments: StorePromise.all)
   func aStoreKeepsIts(_ promise: StorePromise) async throws {
     try await promise.check { [self] in
       DelegatePlace(try ExamplePlace(try freshFolder().appending(path: "store")))

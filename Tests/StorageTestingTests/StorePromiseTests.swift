@@ -4,7 +4,7 @@ import StorageCore
 import StorageTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct StorePromiseTests {
+struct StorePromiseTests {
   @Test(arguments: StorePromise.all)
   func aStoreInMemoryKeepsIts(_ promise: StorePromise) async throws {
     try await promise.check { DelegatePlace(SingletonStorageDelegate()) }

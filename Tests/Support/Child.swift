@@ -2,6 +2,12 @@ private import Foundation
 
 /// A process that a test started.
 package final class Child {
+  /// A child that failed of itself, where a test counts on it.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  private let command: [String]
   private let process: SpawnedProcess
   private let output: FileHandle
   private let input: FileHandle
@@ -18,6 +24,7 @@ package final class Child {
       all["ASAN_OPTIONS"] = options + ":detect_leaks=0:suppressions="
     }
     let (output, input) = (Pipe(), Pipe())
+    self.command = command
     process = try SpawnedProcess(
       ["/usr/bin/env"] + command, environment: all,
       input: input.fileHandleForReading.fileDescriptor,
@@ -33,17 +40,25 @@ package final class Child {
   /// Runs a command to its end.
   ///
   /// - Returns: the lines it said.
+  /// - Throws: as ``lines(mayFail:)``.
   package static func run(
-    _ command: [String], environment: [String: String?] = [:]
+    _ command: [String], environment: [String: String?] = [:], mayFail: Bool = false
   ) throws -> [String] {
-    try Child(command, environment: environment).lines()
+    try Child(command, environment: environment).lines(mayFail: mayFail)
   }
 
   /// Waits for the end, and gives the lines that were said and not taken yet.
-  package func lines() throws -> [String] {
+  ///
+  /// - Throws: ``Failure`` with what it said, when it ended with a status that is not 0, or by a signal, unless it
+  ///   may fail. SIGKILL is what tests kill with.
+  package func lines(mayFail: Bool = false) throws -> [String] {
     said += try output.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return String(decoding: said, as: UTF8.self).split(separator: "\n").map(String.init)
+    let failure = process.waitUntilExit()
+    let text = String(decoding: said, as: UTF8.self)
+    if let failure, !mayFail {
+      throw Failure(description: "\(command.joined(separator: " ")): \(failure) and said: \(text)")
+    }
+    return text.split(separator: "\n").map(String.init)
   }
 
   /// Waits until it has said some lines, or has ended.
@@ -100,7 +115,7 @@ package struct HelperProgram: Sendable {
   /// is open for writing here, and such a file can't be run (execve(2), ETXTBSY).
   package func copy(to folder: String) throws -> HelperProgram {
     let copy = folder + "/" + URL(fileURLWithPath: path).lastPathComponent
-    _ = try Child.run(["cp", "--", path, copy])
+    _ = try Child.run(["cp", "-n", "--", path, copy])
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: copy)
     return HelperProgram(path: copy)
   }
@@ -122,14 +137,16 @@ package struct HelperProgram: Sendable {
   /// Runs the program to its end.
   ///
   /// - Returns: the lines it said.
+  /// - Throws: as ``Child/lines(mayFail:)``.
   package func run(
-    _ arguments: String..., prefix: [String] = [], environment: [String: String?] = [:]
+    _ arguments: String..., prefix: [String] = [], environment: [String: String?] = [:],
+    mayFail: Bool = false
   ) throws -> [String] {
-    try start(arguments, prefix: prefix, environment: environment).lines()
+    try start(arguments, prefix: prefix, environment: environment).lines(mayFail: mayFail)
   }
 
   /// Runs a shell script in a mount namespace of its own; `$0` is the program.
-  package func run(script: String) throws -> [String] {
-    try Child.run(Machine.inMountNamespace + ["sh", "-c", script, path])
+  package func run(script: String, mayFail: Bool = false) throws -> [String] {
+    try Child.run(Machine.inMountNamespace + ["sh", "-c", script, path], mayFail: mayFail)
   }
 }

@@ -31,6 +31,7 @@ package enum Compiler {
       maps += folders.flatMap { $0.split(separator: " ") }.flatMap { ["-Xcc", String($0)] }
     }
     let compiler = ["swiftc", "-typecheck", "-swift-version", "6", "-I", built] + maps
-    return try Child.run(["sh", "-c", "exec \"$@\" 2>&1", "sh"] + compiler + flags + [path])
+    return try Child.run(
+      ["sh", "-c", "exec \"$@\" 2>&1", "sh"] + compiler + flags + [path], mayFail: true)
   }
 }

@@ -19,6 +19,15 @@ package enum Depth {
   /// How often something is done that is done `all` times by night.
   package static func count(_ all: Int, day: Int) -> Int { isFull ? all : day }
 
+  /// All cases of a table, or by day so many of them, in their order.
+  package static func cases<Case>(
+    _ all: [Case], day: Int, file: StaticString = #fileID, line: UInt = #line
+  ) -> [Case] {
+    guard !isFull else { return all }
+    var random = SeededRandom(seed(file, line))
+    return all.indices.shuffled(using: &random).prefix(day).sorted().map { all[$0] }
+  }
+
   /// All steps of a range, or by day about every fifth, with the first and the last.
   package static func steps(
     _ all: ClosedRange<Int>, file: StaticString = #fileID, line: UInt = #line
@@ -32,16 +41,19 @@ package enum Depth {
     return steps + [all.upperBound]
   }
 
+  /// FNV-1a, so that each place has a slice of its own.
+  private static func seed(_ file: StaticString, _ line: UInt) -> UInt64 {
+    "\(file):\(line)".utf8.reduce(seed ^ 0xcbf2_9ce4_8422_2325) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+    }
+  }
+
   /// How far it is from one step to the next; by day five times as far, on average.
   package struct Strides {
     private var random: SeededRandom
 
     package init(file: StaticString = #fileID, line: UInt = #line) {
-      // FNV-1a, so that each place has a slice of its own.
-      let place = "\(file):\(line)".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-        ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-      }
-      random = SeededRandom(isFull ? 0 : seed ^ place)
+      random = SeededRandom(isFull ? 0 : seed(file, line))
     }
 
     package mutating func next(_ step: Int = 1) -> Int {

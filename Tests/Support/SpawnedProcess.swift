@@ -6,12 +6,15 @@ private import Foundation
 /// whole `dirent` structures, past the end of what readdir(3) has given. With some 1,350 files
 /// open, as they are when all tests run side by side, it ended the tests by SIGSEGV.
 @safe final class SpawnedProcess: @unchecked Sendable {
-  // `isReaped` is touched only while `lock` is held.
+  // What may change is touched only while `lock` is held.
   /// What the process was started as; another process may have the number once this one was waited
   /// for.
   let identifier: Int32
   /// Whether it has ended and was waited for.
   private var isReaped = false
+  /// Whether it was sent a signal, after which no end of it is a failure.
+  private var isSignalled = false
+  private var status: Int32 = 0
   private let lock = NSCondition()
 
   /// Starts a program by its path.
@@ -68,12 +71,25 @@ private import Foundation
 
   /// Sends a signal, unless it has ended.
   func send(_ signal: Int32) {
-    lock.withLock { if !isReaped { kill(identifier, signal) } }
+    lock.withLock {
+      if !isReaped {
+        isSignalled = true
+        kill(identifier, signal)
+      }
+    }
   }
 
   /// Waits for its end.
-  func waitUntilExit() {
-    lock.withLock { while !isReaped { lock.wait() } }
+  ///
+  /// - Returns: how it failed of itself; nil if it did not.
+  @discardableResult
+  func waitUntilExit() -> String? {
+    lock.withLock {
+      while !isReaped { lock.wait() }
+      guard status != 0, status != SIGKILL, !isSignalled else { return nil }
+      let signal = status & 0x7F
+      return signal == 0 ? "it ended with status \(status >> 8)" : "signal \(signal) ended it"
+    }
   }
 
   private func reap() {
@@ -84,7 +100,6 @@ private import Foundation
       errno == EINTR
     {}
     lock.withLock {
-      var status: Int32 = 0
       unsafe waitpid(identifier, &status, 0)
       isReaped = true
       lock.broadcast()

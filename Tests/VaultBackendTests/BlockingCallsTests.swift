@@ -51,7 +51,7 @@ private struct SlowSource: KeyProvider {
   ]
 
   /// More calls wait than Swift concurrency has threads, and others go on.
-  @Test(.timeLimit(.minutes(30)), arguments: calls)
+  @Test(arguments: calls)
   private func aCallThatWaitsHoldsNoThreadOfSwiftConcurrency(_ call: Call) async throws {
     let vault = TemporaryVault()
     let count = min(4 * ProcessInfo.processInfo.activeProcessorCount, 128)

@@ -244,7 +244,7 @@ struct DiscardKillTests {
     let root = TemporaryVault()
     var found: [String?: Int] = [:]
     for call in Self.calls {
-      var step = 1
+      var (step, strides) = (1, Depth.Strides())
       while true {
         let place = Place(folder: root.file("\(call)-\(step)"))
         try FileManager.default.createDirectory(
@@ -270,10 +270,10 @@ struct DiscardKillTests {
           try place.storage.load(String.self, forKey: "key") == "new",
           "killed before \(call) \(step)")
         if said == ["discarded"] { break }
-        step += 1
+        step += strides.next()
       }
     }
     let (old, none) = (found["old"] ?? 0, found[nil] ?? 0)
-    #expect(found.count == 2 && old > 2 && none > Self.calls.count, "\(found)")
+    #expect(found.count == 2 && old > 0 && none >= Self.calls.count, "\(found)")
   }
 }

@@ -5,7 +5,7 @@ import Testing
 import VaultBackend
 
 /// What somebody does who has the data keys of before a rotation, and may write to the file.
-@Suite(.timeLimit(.minutes(30))) struct EndedKeysTests {
+struct EndedKeysTests {
   private let vault = TemporaryVault()
   private let newSource = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))
 

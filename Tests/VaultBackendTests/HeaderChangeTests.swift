@@ -107,7 +107,7 @@ import VaultBackend
     #expect(try other.load(String.self, forKey: "key") == "value")
   }
 
-  @Test(.timeLimit(.minutes(30))) func aRepairWaitsForNobodyWhoWaitsForIt() throws {
+  @Test func aRepairWaitsForNobodyWhoWaitsForIt() throws {
     try fill()
     let storage = vault.storage()
     var repaired = 0

@@ -6,7 +6,7 @@ import VaultBackend
 /// Files that claim to need much: time for a key, memory for a row, room for pages.
 ///
 /// The memory is that of a process of its own, since tests run side by side.
-@Suite(.timeLimit(.minutes(30))) struct HostileClaimTests {
+struct HostileClaimTests {
   private let vault = TemporaryVault()
 
   /// What another process says to a command, and the most memory that it had, in MiB.

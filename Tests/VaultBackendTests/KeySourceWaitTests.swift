@@ -6,7 +6,7 @@ import Testing
 import VaultBackend
 
 /// Key sources that wait, on another thread, for the store that they open.
-@Suite(.timeLimit(.minutes(30))) struct KeySourceWaitTests {
+struct KeySourceWaitTests {
   /// Gives a key after it has run code.
   private final class Provider: KeyProvider {
     let identifier = "waiting"

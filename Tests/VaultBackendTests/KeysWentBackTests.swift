@@ -6,7 +6,7 @@ import Testing
 import VaultBackend
 
 /// A header that is put back from before its keys were replaced.
-@Suite(.timeLimit(.minutes(30))) struct KeysWentBackTests {
+struct KeysWentBackTests {
   private let vault = TemporaryVault()
   private let newSource = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))
 

@@ -10,7 +10,7 @@ import VaultBackend
 struct LiveTests {
   private let vault = TemporaryVault()
 
-  @Test(.timeLimit(.minutes(30))) func changesByAnotherProcessArrive() async throws {
+  @Test func changesByAnotherProcessArrive() async throws {
     let live = Live(wrappedValue: "none", vault.storage(), "key")
     #expect(live.wrappedValue == "none")
     let child = try vault.serve()
@@ -28,7 +28,7 @@ struct LiveTests {
   }
 
   /// As `securestore set` and `import` do: text, exact or not, by another process.
-  @Test(.timeLimit(.minutes(30))) func aBadValueOfAnotherProcessLeavesTheLastOne() async throws {
+  @Test func aBadValueOfAnotherProcessLeavesTheLastOne() async throws {
     let storage = vault.storage()
     let errors = Lock<[StorageError]>([])
     storage.errorClosure = { error in errors.withLock { $0.append(error as! StorageError) } }
@@ -58,7 +58,7 @@ struct LiveTests {
   }
 
   /// A storage opened for reading alone has the file open on its own, and follows it.
-  @Test(.timeLimit(.minutes(30))) func aReadOnlyStorageFollows() async throws {
+  @Test func aReadOnlyStorageFollows() async throws {
     let storage = vault.storage()
     try storage.save(1, forKey: "key")
     let live = Live(wrappedValue: 0, vault.storage(access: .readOnly), "key")
@@ -70,7 +70,7 @@ struct LiveTests {
   }
 
   /// Times of 1,000 changes in a row, with ``Soak`` alone.
-  @Test(.enabled(if: Soak.isOn), .timeLimit(.minutes(30)))
+  @Test(.enabled(if: Soak.isOn))
   func liveChangesArriveSoonSoak() async throws {
     let live = Live(wrappedValue: -1, vault.storage(), "key")
     #expect(live.wrappedValue == -1)
@@ -87,7 +87,7 @@ struct LiveTests {
   // MARK: - Many
 
   /// One change wakes only the values of its key, and the process has no thread for each of them.
-  @Test(.timeLimit(.minutes(30))) func tenThousandPropertiesOfAVault() async throws {
+  @Test func tenThousandPropertiesOfAVault() async throws {
     let storage = vault.storage()
     try storage.save(0, forKey: "key 0")
     let before = try threads()
@@ -116,7 +116,7 @@ struct LiveTests {
   }
 
   /// In a process of its own, where nobody else has threads.
-  @Test(.timeLimit(.minutes(30))) func morePropertiesTakeNoMoreThreads() throws {
+  @Test func morePropertiesTakeNoMoreThreads() throws {
     let child = try vault.serve()
     #expect(try child.ask("save-timed key 1").flatMap { UInt64($0) } != nil)
     let one = try #require(try child.ask("live-threads 1").flatMap { Int($0) })
@@ -126,7 +126,7 @@ struct LiveTests {
   }
 
   /// The others go on meanwhile; whoever wakes up is told, and has the last value.
-  @Test(.timeLimit(.minutes(30))) func aProcessThatSleptHasTheLastValue() throws {
+  @Test func aProcessThatSleptHasTheLastValue() throws {
     let storage = vault.storage()
     try storage.save(1, forKey: "key")
     let child = try vault.serve()
@@ -150,11 +150,11 @@ struct LiveTests {
 
   // MARK: - At random
 
-  @Test(.timeLimit(.minutes(30))) func threadsAndProcessesAtRandomAgree() throws {
+  @Test func threadsAndProcessesAtRandomAgree() throws {
     try assignAtRandom(for: .seconds(2), processes: 1)
   }
 
-  @Test(.enabled(if: Soak.isOn), .timeLimit(.minutes(30)))
+  @Test(.enabled(if: Soak.isOn))
   func assigningAtRandomForAMinuteIsSafeSoak() throws {
     try assignAtRandom(for: .seconds(60), processes: 4)
   }

@@ -1,13 +1,14 @@
 import CryptoCore
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import VaultBackend
 
 /// What a repair saves from pages that nothing leads to any more, and what it does not take from
 /// there.
-@Suite(.timeLimit(.minutes(30))) struct PageWalkTests {
+struct PageWalkTests {
   let vault = TemporaryVault()
 
   func storage(_ name: String = "broken.vault", tag: Data? = nil) -> VaultStorage {
@@ -299,7 +300,9 @@ import Testing
 
   /// Pages are overwritten, zeroed, swapped and flipped at random: whatever is left, no value is
   /// another than the one that was written, and none is lost whose pages are whole.
-  @Test(arguments: 0..<UInt64(40)) func noDamageMakesAWrongValue(_ seed: UInt64) throws {
+  @Test(arguments: Depth.cases(Array(0..<UInt64(40)), day: 14)) func noDamageMakesAWrongValue(
+    _ seed: UInt64
+  ) throws {
     var random = SeededGenerator(seed)
     var pages = try fill(30, seed % 2 == 0 ? 300 : 3000)
     let kept = Set([0] + VaultPages.ofMeta(pages.bytes))

@@ -36,7 +36,7 @@ struct ReplacedFileTests {
     #expect(unsafe rename(other.path, vault.path) == 0)
   }
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func aReaderSeesWhatOthersWriteToTheFileThatTookThePlaceOfItsOwn() throws {
     #expect(try vault.run("save", "key", "old") == "saved")
     let storage = vault.storage()
@@ -54,7 +54,7 @@ struct ReplacedFileTests {
     #expect(try storage.load(String.self, forKey: "other") == "written")
   }
 
-  @Test(.timeLimit(.minutes(30))) func aReaderSeesThatTheVaultIsGone() throws {
+  @Test func aReaderSeesThatTheVaultIsGone() throws {
     #expect(try vault.run("save", "key", "old") == "saved")
     let storage = vault.storage()
     #expect(try storage.load(String.self, forKey: "key") == "old")
@@ -64,7 +64,7 @@ struct ReplacedFileTests {
   }
 
   /// Nobody reads meanwhile, and nobody writes through the storage that is observed.
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func aLiveReaderFollowsTheFileThatTookThePlaceOfItsOwn() async throws {
     let storage = vault.storage()
     let live = Live(wrappedValue: "none", storage, "key")
@@ -89,7 +89,7 @@ struct ReplacedFileTests {
   }
 
   /// The same store, as a copy of it that was written to meanwhile: what is equal in it is no news.
-  @Test(.timeLimit(.minutes(30))) func aNewerCopyInItsPlaceIsNewsOnlyWhereItDiffers() async throws {
+  @Test func aNewerCopyInItsPlaceIsNewsOnlyWhereItDiffers() async throws {
     let storage = vault.storage()
     #expect(try vault.run("save", "same", "same") == "saved")
     #expect(try vault.run("save", "key", "old") == "saved")
@@ -115,7 +115,7 @@ struct ReplacedFileTests {
     #expect(told.withLock { $0 } == 0)
   }
 
-  @Test(.timeLimit(.minutes(30))) func aLiveReaderIsToldThatTheVaultIsGone() async throws {
+  @Test func aLiveReaderIsToldThatTheVaultIsGone() async throws {
     #expect(try vault.run("save", "key", "old") == "saved")
     let live = Live<String?, VaultStorage>(vault.storage(), "key")
     #expect(live.wrappedValue == "old")
@@ -133,7 +133,7 @@ struct ReplacedFileTests {
 
   /// What was not in the file itself yet is lost when its log is left behind, which no default may
   /// hide.
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func aLiveReaderIsToldThatTheVaultIsGoneAndItsLogIsNot() async throws {
     let child = try vault.serve()
     #expect(try child.ask("save key old") == "saved")

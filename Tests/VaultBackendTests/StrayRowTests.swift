@@ -7,7 +7,7 @@ import Testing
 @testable import VaultBackend
 
 /// Rows that are no records, which anybody can put into the file, and numbers that are made up.
-@Suite(.timeLimit(.minutes(30))) struct StrayRowTests {
+struct StrayRowTests {
   private let vault = TemporaryVault()
   private let newSource = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))
   static let strays = [
@@ -26,7 +26,7 @@ import Testing
 
   private func old(_ sql: String) -> String { "ATTACH '\(vault.path).old' AS old; " + sql }
 
-  @Test(arguments: strays)
+  @Test(arguments: Depth.cases(strays, day: 2))
   func aRowThatIsNoRecordStopsNobody(_ sql: String) async throws {
     let storage = try fill()
     let property = Vault<String>(storage, "key 1")
@@ -47,7 +47,7 @@ import Testing
     #expect(try vault.storage().load(String.self, forKey: "key 1") == "newer")
   }
 
-  @Test(arguments: strays, [false, true])
+  @Test(arguments: Depth.cases(strays, day: 2), [false, true])
   func aRowThatIsNoRecordKeepsNoKeyThatLeaked(_ sql: String, _ names: Bool) throws {
     _ = try fill()
     try vault.tamper(old("CREATE TABLE old.r AS SELECT * FROM record"))
@@ -176,7 +176,7 @@ import Testing
     try vault.tamper("UPDATE meta SET value = x'\(hex)' WHERE id = 2")
   }
 
-  @Test(arguments: [1 << 40, 1 << 63, .max] as [UInt64])
+  @Test(arguments: ([.max, 1 << 40, 1 << 63] as [UInt64]).prefix(Depth.count(3, day: 1)))
   func aCountThatIsMadeUpHoldsNobodyUp(_ count: UInt64) throws {
     _ = try fill()
     try forge { manifest in

@@ -200,7 +200,7 @@ import Testing
 
 /// What is heard of a service that is not there yet.
 @Suite struct LateServiceTests {
-  @Test(.timeLimit(.minutes(30))) func aServiceThatStartsLaterIsHeard() async throws {
+  @Test func aServiceThatStartsLaterIsHeard() async throws {
     let desktop = try FakeDesktop()
     let service = desktop.service
     service.stop()

@@ -20,7 +20,7 @@ import Testing
   }
 
   // That it does not hang; how close it is to the deadline, `make soak` measures.
-  @Test(.timeLimit(.minutes(30)), arguments: FailureRow.all)
+  @Test(arguments: Depth.cases(FailureRow.all, day: 10))
   func aFailureHasItsCodeInTimeAndChangesNothing(_ row: FailureRow) throws {
     let desktop = try FakeDesktop()
     let storage = try usedStorage(desktop, row)
@@ -52,7 +52,7 @@ import Testing
   }
 
   /// A store that has not been opened yet must not take any of it for a new one.
-  @Test(arguments: FailureRow.all.filter { $0.read != nil })
+  @Test(arguments: Depth.cases(FailureRow.all.filter { $0.read != nil }, day: 8))
   func noKeyIsMadeOverExistingData(_ row: FailureRow) throws {
     let desktop = try FakeDesktop()
     try desktop.storage(.asking).save("kept", forKey: "key")

@@ -91,7 +91,7 @@ import Testing
     #expect(code { _ = try fresh.keys() } == .damaged)
   }
 
-  @Test(.timeLimit(.minutes(30))) func aDamagedRecordKeepsNobodyFromHearingOfOthers() async throws {
+  @Test func aDamagedRecordKeepsNobodyFromHearingOfOthers() async throws {
     let desktop = try FakeDesktop()
     let storage = desktop.storage(.patient)
     try storage.save(1, forKey: "key")
@@ -126,7 +126,7 @@ import Testing
     #expect(code { try fresh.save(text + text, forKey: "long") } == .invalid)
   }
 
-  @Test(.timeLimit(.minutes(30))) func anOldRecordUnderAnotherNameIsNotTold() async throws {
+  @Test func anOldRecordUnderAnotherNameIsNotTold() async throws {
     let desktop = try FakeDesktop()
     let storage = desktop.storage(.patient)
     try storage.save(1, forKey: "key")
@@ -242,7 +242,7 @@ import Testing
 
   // MARK: - Listening
 
-  @Test(.timeLimit(.minutes(30))) func aListenerAsksForNoSecretsOfOthers() async throws {
+  @Test func aListenerAsksForNoSecretsOfOthers() async throws {
     let desktop = try FakeDesktop()
     for number in 0..<20 {
       _ = desktop.service.addItem(
@@ -258,7 +258,7 @@ import Testing
     #expect(desktop.service.callCount("GetSecrets") <= 2)
   }
 
-  @Test(.timeLimit(.minutes(30)), .ownDaemon)
+  @Test(.ownDaemon)
   func aSecretThatIsSetInAnothersItemIsToldToOtherProgramsToo() async throws {
     let desktop = try Desktop()
     let foreign = try Foreign(desktop)

@@ -9,7 +9,7 @@ import Testing
 @testable import KeyringBackend
 
 /// A bus that refuses this program is not an absent bus: nothing moves to a weaker place.
-@Suite(.timeLimit(.minutes(30))) struct RefusingBusTests {
+struct RefusingBusTests {
   private let bus: RefusingBus
   private let access: KeyringAccess
 

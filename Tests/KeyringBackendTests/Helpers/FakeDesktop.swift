@@ -45,7 +45,7 @@ extension KeyringAccess {
 
   /// For calls that are to run out of time at their end, and to come so far on a busy machine.
   static let brisk = KeyringAccess(
-    deadline: .seconds(15), prompts: .always, allowsPlainKeys: true)
+    deadline: .seconds(4), prompts: .always, allowsPlainKeys: true)
 
   /// For calls that are to end, and may ask the user.
   static let asking = KeyringAccess(

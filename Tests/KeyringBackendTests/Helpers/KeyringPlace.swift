@@ -17,7 +17,7 @@ struct KeyringPlace: StorePlace {
 
   init(isReal: Bool) throws {
     if isReal {
-      let desktop = try Desktop()
+      let desktop = try Desktop.shared()
       (client, other, bus) = (desktop.client, desktop.anotherClient(), desktop)
     } else {
       let desktop = try FakeDesktop()

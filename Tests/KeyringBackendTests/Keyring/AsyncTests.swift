@@ -47,7 +47,7 @@ import Testing
     #expect(try await storage.async { try $0.keys() } == ["list"])
   }
 
-  @Test(.timeLimit(.minutes(30))) func whoWaitsForItsTurnIsCancelledToo() async throws {
+  @Test func whoWaitsForItsTurnIsCancelledToo() async throws {
     let fake = try FakeDesktop(.init().with(.hangs, in: "SearchItems"))
     let credential = Credential<String>(
       SharedCredential(

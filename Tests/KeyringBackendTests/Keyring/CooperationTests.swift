@@ -138,7 +138,7 @@ private struct AsyncCall: Sendable {
 @Suite struct CooperationTests {
   /// Of more calls than Swift concurrency has threads; it goes on for others, and so for who
   /// cancels them: a call that held such a thread would end by its deadline.
-  @Test(.timeLimit(.minutes(30))) func callsThatHangHoldNoThreadOfSwiftConcurrency() async throws {
+  @Test func callsThatHangHoldNoThreadOfSwiftConcurrency() async throws {
     let desktop = try FakeDesktop(.init().with(.hangs, in: "SearchItems"))
     // Dispatch has at most 255 threads.
     let count = min(4 * ProcessInfo.processInfo.activeProcessorCount, 128)

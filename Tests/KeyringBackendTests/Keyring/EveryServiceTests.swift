@@ -110,7 +110,7 @@ import Testing
     #expect(try credential.load() == nil)
   }
 
-  @Test(.timeLimit(.minutes(30))) func whatAnotherClientDoesIsTold() async throws {
+  @Test func whatAnotherClientDoesIsTold() async throws {
     let other = desktop.anotherClient()
     let listened = KeyringChanges(client: desktop.client) { [service] change in
       change.attributes["service"] == service

@@ -130,9 +130,10 @@ import VaultBackend
 
   /// Without the rows of items that a store has, and a key has not.
   @Test(
-    arguments: FailureRow.all.filter {
-      $0.read != nil && $0.read != .damaged && $0.group == nil && !$0.isFresh
-    })
+    arguments: Depth.cases(
+      FailureRow.all.filter {
+        $0.read != nil && $0.read != .damaged && $0.group == nil && !$0.isFresh
+      }, day: 5))
   func aKeyringThatFailsMakesNoNewKey(_ row: FailureRow) throws {
     let desktop = try FakeDesktop()
     try vault(source(desktop.client, desktop.name)).save("kept", forKey: "key")

@@ -5,7 +5,7 @@ import Testing
 @testable import KeyringBackend
 
 @Suite struct ChangeTests {
-  @Test(.timeLimit(.minutes(30))) func whatAnotherProgramDoesIsTold() async throws {
+  @Test func whatAnotherProgramDoesIsTold() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()
     let storage = desktop.storage(service: service)
@@ -24,7 +24,7 @@ import Testing
     #expect(await values.next() == .some(99))
   }
 
-  @Test(.timeLimit(.minutes(30)), arguments: [0, 1, 42])
+  @Test(arguments: [0, 1, 42])
   func everyChangeIsToldOnceHoweverOftenItIsSignalled(_ signals: Int) async throws {
     let desktop = try FakeDesktop(
       .init().with {
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test(.ownDaemon, .timeLimit(.minutes(30)))
+  @Test(.ownDaemon)
   func whatChangedWhileTheServiceWasAwayIsTold() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()
@@ -62,7 +62,7 @@ import Testing
     #expect(await values.next() == .some(1))
   }
 
-  @Test(.timeLimit(.minutes(30))) func whoListensToAServiceThatHangsHoldsNoThreadOfSwifts()
+  @Test func whoListensToAServiceThatHangsHoldsNoThreadOfSwifts()
     async throws
   {
     let desktop = try FakeDesktop(.init().with(.hangs, in: "*"))
@@ -81,7 +81,7 @@ import Testing
     for listener in listeners { #expect(await listener.value == nil) }
   }
 
-  @Test(.timeLimit(.minutes(30))) func whatASlowServiceKeptFromBeingSeenIsSeenWithTheNextSignal()
+  @Test func whatASlowServiceKeptFromBeingSeenIsSeenWithTheNextSignal()
     async throws
   {
     let desktop = try FakeDesktop()

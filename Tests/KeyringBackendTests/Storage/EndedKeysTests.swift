@@ -7,7 +7,7 @@ import Testing
 @testable import KeyringBackend
 
 /// Items that are no records while keys are replaced.
-@Suite(.timeLimit(.minutes(30))) struct EndedKeysTests {
+struct EndedKeysTests {
   /// An item whose secret is not even that of a record.
   @Test func anItemThatHoldsNoRecordDoesNotKeepAKeyThatLeaked() throws {
     let desktop = try FakeDesktop()

@@ -9,7 +9,7 @@ import Testing
 
 /// Live properties of a store in the keyring that others write to as well.
 @Suite struct LiveTests {
-  @Test(.timeLimit(.minutes(30))) func whatAnotherProgramDoesArrives() async throws {
+  @Test func whatAnotherProgramDoesArrives() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()
     let live = Live(wrappedValue: -1, desktop.storage(service: service), "key")
@@ -24,7 +24,7 @@ import Testing
     while live.wrappedValue != -1 { _ = await values.next() }
   }
 
-  @Test(.timeLimit(.minutes(30))) func aBadValueOfAnotherProgramLeavesTheLastOne() async throws {
+  @Test func aBadValueOfAnotherProgramLeavesTheLastOne() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()
     let storage = desktop.storage(service: service)
@@ -49,7 +49,7 @@ import Testing
 
   /// `secret-tool` knows nothing of stores: it removes an item, puts an older one back, and
   /// overwrites one.
-  @Test(.timeLimit(.minutes(30))) func whatSecretToolDoesArrives() async throws {
+  @Test func whatSecretToolDoesArrives() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()
     let storage = desktop.storage(service: service)
@@ -81,7 +81,7 @@ import Testing
   }
 
   /// As `securestore set` and `securestore remove` do: a process of its own that ends.
-  @Test(.timeLimit(.minutes(30))) func whatAProgramThatEndsDoesArrives() async throws {
+  @Test func whatAProgramThatEndsDoesArrives() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()
     let live = Live(wrappedValue: "none", desktop.storage(service: service), "key")
@@ -100,7 +100,7 @@ import Testing
   }
 
   /// Times of 1,000 changes in a row, with ``Soak`` alone.
-  @Test(.enabled(if: Soak.isOn), .timeLimit(.minutes(30)))
+  @Test(.enabled(if: Soak.isOn))
   func liveChangesArriveSoonSoak() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()

@@ -1,7 +1,7 @@
 import StorageTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(30))) struct StorePromiseTests {
+struct StorePromiseTests {
   @Test(arguments: [true, false], StorePromise.all)
   func aKeyringKeepsIts(_ isReal: Bool, _ promise: StorePromise) async throws {
     try await promise.check { try KeyringPlace(isReal: isReal) }

@@ -58,8 +58,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(30))) func whoStartsToListenWhileOthersWriteMissesNothing() async throws
-  {
+  @Test func whoStartsToListenWhileOthersWriteMissesNothing() async throws {
     let storage = DelegatedStorage.fresh()
     let counter = UnwrappedStore<Int, DelegatedStorage>(wrappedValue: 0, storage, "k")
     await write(2) { _ in

@@ -3,7 +3,7 @@ import StorageCore
 import Testing
 
 /// Changes by another storage over the same delegate, the stand-in of another process.
-@Suite(.timeLimit(.minutes(30))) struct ForeignChangesTests {
+struct ForeignChangesTests {
   private let delegate = OpenDelegate()
 
   private func property() -> Store<Int, DelegatedStorage> {

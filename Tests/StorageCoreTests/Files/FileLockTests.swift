@@ -58,7 +58,7 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: path))
   }
 
-  @Test(.timeLimit(.minutes(30))) func whoWaitsForATaskThatIsCancelledWaitsNoLonger() throws {
+  @Test func whoWaitsForATaskThatIsCancelledWaitsNoLonger() throws {
     let held = try FileLock(path, waiting: .zero)
     let cancellation = Cancellation()
     let isDone = DispatchSemaphore(value: 0)
@@ -75,7 +75,7 @@ import Testing
     _ = consume held
   }
 
-  @Test(.timeLimit(.minutes(30))) func aLockFileThatIsReplacedAllTheTimeEndsAtTheDeadline() throws {
+  @Test func aLockFileThatIsReplacedAllTheTimeEndsAtTheDeadline() throws {
     let isDone = Lock(false)
     let (path, other) = (path, folder.file("other").path)
     Thread.detachNewThread {

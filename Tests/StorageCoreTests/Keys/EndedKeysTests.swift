@@ -3,7 +3,7 @@ import StorageCore
 import Testing
 
 /// Data keys that a rotation ends, over a delegate without a manifest.
-@Suite(.timeLimit(.minutes(30))) struct EndedKeysTests {
+struct EndedKeysTests {
   private let delegate = OpenDelegate()
 
   private func storage(_ byte: UInt8 = 1, tag: String? = nil) -> DelegatedStorage {

@@ -44,7 +44,7 @@ import Testing
   // Each stretching takes a third of a second: with one for each read these tests take minutes. No
   // more reads than that, since Swift Testing looks at the stack at each error.
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func aWrongPassphraseOfAFileIsStretchedOnceAndNotForEachRead() throws {
     let (folder, delegate) = (try TemporaryFolder(), OpenDelegate())
     let file = try folder.write("the right one", to: "a.key")
@@ -56,7 +56,7 @@ import Testing
     expectRight(storage)
   }
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func aClosureIsAskedForEachReadAndItsWrongAnswerStretchedOnce() throws {
     let (delegate, answer) = (OpenDelegate(), Answer("the right one"))
     try DelegatedStorage.quiet(delegate, answer.source()).save(7, forKey: "k")
@@ -69,7 +69,7 @@ import Testing
     expectRight(storage)
   }
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func aWrongPassphraseOfTheApplicationsOwnIsStretchedOnce() throws {
     let delegate = OpenDelegate()
     try DelegatedStorage.quiet(delegate, .passphrase("the right one")).save(7, forKey: "k")
@@ -77,7 +77,7 @@ import Testing
     for _ in 0..<300 { expectRefused(storage, as: .wrongKey) }
   }
 
-  @Test(.timeLimit(.minutes(30)))
+  @Test
   func aWrongPassphraseOfTheEnvironmentIsStretchedOnceAndARightOneSeenAtOnce() async {
     await #expect(processExitsWith: .success) {
       let delegate = OpenDelegate()

@@ -7,7 +7,7 @@ import StorageTesting
 import Testing
 
 /// A live property keeps its last value until there is a new one, and checks what it is given.
-@Suite(.timeLimit(.minutes(30))) struct LiveLastValueTests {
+struct LiveLastValueTests {
   private let log = ErrorLog()
 
   private func storage() -> DelegatedStorage {

@@ -223,7 +223,7 @@ struct LivePropertyTests {
   }
 
   /// One that is released while another is made leaves its successor what it has.
-  @Test(.timeLimit(.minutes(30))) func aReleasedValueTakesNothingFromItsSuccessor() throws {
+  @Test func aReleasedValueTakesNothingFromItsSuccessor() throws {
     let storage = storage
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
       for round in 0..<500 {

@@ -104,7 +104,7 @@ import Testing
   }
 
   /// More bodies wait than Swift concurrency has threads, and other tasks go on.
-  @Test(.timeLimit(.minutes(30)), arguments: [true, false])
+  @Test(arguments: [true, false])
   func bodiesThatWaitHoldNoThreadOfSwiftConcurrency(_ isOfAnObject: Bool) async throws {
     let barrier = Barrier()
     let storage = storage

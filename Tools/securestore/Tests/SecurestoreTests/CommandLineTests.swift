@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 import VaultBackend
 
@@ -64,12 +65,15 @@ struct CommandLineTests {
     for flag in GlobalOptions.flags { #expect(kinds[flag] == ["flag"], "\(flag)") }
   }
 
-  @Test(arguments: [
-    ["list", "hunter2"], ["get"], ["get", "A", "hunter2"], ["list", "--lnog"], ["remove"],
-    ["rotate", "--names"], ["slots", "remove", "x"], ["verify", "--expect"], ["lst"], ["-q"],
-    ["list", "--wait", "x"], ["set", "A", "hunter2"], ["get", "NOPE"], ["list", "--app", "a/b"],
-    ["import", "none.env"], ["init"], ["run"], ["files", "list"], ["export"], ["backup", "-"],
-  ])
+  @Test(
+    arguments: Depth.cases(
+      [
+        ["list", "hunter2"], ["get"], ["get", "A", "hunter2"], ["list", "--lnog"], ["remove"],
+        ["rotate", "--names"], ["slots", "remove", "x"], ["verify", "--expect"], ["lst"], ["-q"],
+        ["list", "--wait", "x"], ["set", "A", "hunter2"], ["get", "NOPE"],
+        ["list", "--app", "a/b"],
+        ["import", "none.env"], ["init"], ["run"], ["files", "list"], ["export"], ["backup", "-"],
+      ], day: 6))
   func everyErrorIsOneLineOfOneForm(_ arguments: [String]) throws {
     let tool = try Tool()
     let refused = try tool.run(arguments)

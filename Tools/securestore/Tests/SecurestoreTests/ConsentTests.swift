@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Keys end only when somebody has said so, and knows whose they are.
@@ -14,11 +15,13 @@ struct ConsentTests {
     return tool
   }
 
-  @Test(arguments: [
-    ["slots", "remove", "1"], ["slots", "change", "--new-key-file", "new/new.key"],
-    ["passphrase", "--new-passphrase-file", "other"],
-    ["rotate", "--root", "--new-key-file", "new/new.key"], ["rotate", "--root", "--same-key"],
-  ])
+  @Test(
+    arguments: Depth.cases(
+      [
+        ["slots", "remove", "1"], ["slots", "change", "--new-key-file", "new/new.key"],
+        ["passphrase", "--new-passphrase-file", "other"],
+        ["rotate", "--root", "--new-key-file", "new/new.key"], ["rotate", "--root", "--same-key"],
+      ], day: 2))
   func nothingEndsUnasked(_ command: [String]) throws {
     let tool = try Self.tool()
     let slots = try tool.run("slots").lines
@@ -71,12 +74,14 @@ struct ConsentTests {
     #expect(done.errors.contains("Only a passphrase will be left"))
   }
 
-  @Test(arguments: [
-    ("aaaaaaaaaaaaaaaa", "again and again"), ("abababababab", "again and again"),
-    ("123456789", "count up or down"), ("hgfedcba", "count up or down"),
-    ("password2026!", "try first"), ("P4$$w0rd", "try first"), ("qwertyuiop", "try first"),
-    ("Tr4vel-x", "fewer than 12 characters"), ("hunter22222", "try first"),
-  ])
+  @Test(
+    arguments: Depth.cases(
+      [
+        ("aaaaaaaaaaaaaaaa", "again and again"), ("abababababab", "again and again"),
+        ("123456789", "count up or down"), ("hgfedcba", "count up or down"),
+        ("password2026!", "try first"), ("P4$$w0rd", "try first"), ("qwertyuiop", "try first"),
+        ("Tr4vel-x", "fewer than 12 characters"), ("hunter22222", "try first"),
+      ], day: 3))
   func aTrivialPassphraseIsWarnedOf(_ passphrase: String, _ reason: String) throws {
     let tool = try Tool()
     try tool.write(passphrase + "\n", to: "pass")

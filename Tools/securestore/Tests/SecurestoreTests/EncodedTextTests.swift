@@ -1,38 +1,41 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Files whose values another tool has encrypted or encoded.
 struct EncodedTextTests {
   private static let sops = "ENC[AES256_GCM,data:hunter2,iv:aaa=,tag:bbb==,type:str]"
 
-  @Test(arguments: [
-    ("dotenv", "A=\(sops)\nB=1\n", "sops", "A"),
-    ("yaml", "a: {b: \"\(sops)\"}\nc: 1\n", "sops", "a"),
-    ("json", "{\"a\": [{\"b\": \"\(sops)\"}]}", "sops", "a"),
-    ("yaml", "a: ENC[PKCS7,hunter2==]\n", "hiera-eyaml", "a"),
-    ("dotenv", "A=\"encrypted:hunter2Kx==\"\n", "dotenvx", "A"),
-    ("dotenv", "DOTENV_PUBLIC_KEY_PRODUCTION=\"03hunter2\"\n", "dotenvx", "DOTENV_PUBLIC_KEY"),
-    ("dotenv", "DOTENV_VAULT_CI=\"hunter2\"\n", "dotenv-vault", "DOTENV_VAULT_CI"),
-    (
-      "yaml", "apiVersion: v1\nkind: Secret\ndata:\n  KEY: aHVudGVyMg==\n", "Kubernetes", "data"
-    ),
-    (
-      "yaml", "kind: List\nitems:\n- kind: Secret\n  data: {KEY: aHVudGVyMg==}\n", "Kubernetes",
-      "items"
-    ),
-    (
-      "json", #"{"kind": "SealedSecret", "spec": {"encryptedData": {"KEY": "hunter2"}}}"#,
-      "Sealed Secrets", "spec"
-    ),
-    ("yaml", "a: |\n  $ANSIBLE_VAULT;1.1;AES256\n  hunter2\n", "ansible-vault", "a"),
-    ("dotenv", "A='$ANSIBLE_VAULT;1.1;AES256\nhunter2'\n", "ansible-vault", "A"),
-    (
-      "json", #"{"a": "-----BEGIN AGE ENCRYPTED FILE-----\nhunter2\n"}"#, "age", "a"
-    ),
-    ("dotenv", "A='-----BEGIN PGP MESSAGE-----\nhunter2'\n", "OpenPGP", "A"),
-    ("yaml", "a: ENC(hunter2)\n", "Jasypt", "a"),
-    ("yaml", "a: '{cipher}hunter2'\n", "Spring Cloud Config", "a"),
-  ])
+  @Test(
+    arguments: Depth.cases(
+      [
+        ("dotenv", "A=\(sops)\nB=1\n", "sops", "A"),
+        ("yaml", "a: {b: \"\(sops)\"}\nc: 1\n", "sops", "a"),
+        ("json", "{\"a\": [{\"b\": \"\(sops)\"}]}", "sops", "a"),
+        ("yaml", "a: ENC[PKCS7,hunter2==]\n", "hiera-eyaml", "a"),
+        ("dotenv", "A=\"encrypted:hunter2Kx==\"\n", "dotenvx", "A"),
+        ("dotenv", "DOTENV_PUBLIC_KEY_PRODUCTION=\"03hunter2\"\n", "dotenvx", "DOTENV_PUBLIC_KEY"),
+        ("dotenv", "DOTENV_VAULT_CI=\"hunter2\"\n", "dotenv-vault", "DOTENV_VAULT_CI"),
+        (
+          "yaml", "apiVersion: v1\nkind: Secret\ndata:\n  KEY: aHVudGVyMg==\n", "Kubernetes", "data"
+        ),
+        (
+          "yaml", "kind: List\nitems:\n- kind: Secret\n  data: {KEY: aHVudGVyMg==}\n", "Kubernetes",
+          "items"
+        ),
+        (
+          "json", #"{"kind": "SealedSecret", "spec": {"encryptedData": {"KEY": "hunter2"}}}"#,
+          "Sealed Secrets", "spec"
+        ),
+        ("yaml", "a: |\n  $ANSIBLE_VAULT;1.1;AES256\n  hunter2\n", "ansible-vault", "a"),
+        ("dotenv", "A='$ANSIBLE_VAULT;1.1;AES256\nhunter2'\n", "ansible-vault", "A"),
+        (
+          "json", #"{"a": "-----BEGIN AGE ENCRYPTED FILE-----\nhunter2\n"}"#, "age", "a"
+        ),
+        ("dotenv", "A='-----BEGIN PGP MESSAGE-----\nhunter2'\n", "OpenPGP", "A"),
+        ("yaml", "a: ENC(hunter2)\n", "Jasypt", "a"),
+        ("yaml", "a: '{cipher}hunter2'\n", "Spring Cloud Config", "a"),
+      ], day: 4))
   func textThatIsStillEncryptedIsNamed(
     _ format: String, _ text: String, _ name: String, _ key: String
   ) throws {
@@ -48,12 +51,15 @@ struct EncodedTextTests {
     }
   }
 
-  @Test(arguments: [
-    ("\0GITCRYPT\0hunter2", "git-crypt"), ("$ANSIBLE_VAULT;1.1;AES256\nx\n", "ansible-vault"),
-    ("-----BEGIN AGE ENCRYPTED FILE-----\nhunter2\n", "age"),
-    ("age-encryption.org/v1\n-> hunter2", "age"),
-    ("\n-----BEGIN PGP MESSAGE-----\n\nhunter2\n", "OpenPGP"), ("Salted__hunter2", "openssl enc"),
-  ])
+  @Test(
+    arguments: Depth.cases(
+      [
+        ("\0GITCRYPT\0hunter2", "git-crypt"), ("$ANSIBLE_VAULT;1.1;AES256\nx\n", "ansible-vault"),
+        ("-----BEGIN AGE ENCRYPTED FILE-----\nhunter2\n", "age"),
+        ("age-encryption.org/v1\n-> hunter2", "age"),
+        ("\n-----BEGIN PGP MESSAGE-----\n\nhunter2\n", "OpenPGP"),
+        ("Salted__hunter2", "openssl enc"),
+      ], day: 2))
   func aFileThatIsEncryptedAsAWholeIsRefused(_ text: String, _ name: String) throws {
     let tool = try Tool()
     for format in ["dotenv", "json", "yaml"] {

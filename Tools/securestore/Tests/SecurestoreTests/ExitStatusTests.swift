@@ -2,6 +2,7 @@ import DefaultsBackend
 import Foundation
 import KeyringTesting
 import StorageCore
+import TestSupport
 import Testing
 import VaultBackend
 
@@ -120,7 +121,7 @@ struct ExitStatusTests {
       """)
   }
 
-  @Test(arguments: Status.allCases)
+  @Test(arguments: Depth.cases(Status.allCases, day: 12))
   func aCommandEndsWithEachCode(_ status: Status) throws {
     guard let result = try Self.command(endingWith: status) else { return }
     #expect(result.code == status.rawValue, "\(result.errors)")

@@ -5,7 +5,7 @@ import Testing
 @testable import VaultBackend
 
 /// A value that somebody hides in the file while it is removed, and puts back afterwards.
-@Suite(.timeLimit(.minutes(30))) struct HiddenValueTests {
+struct HiddenValueTests {
   @Test func theRemovalOfAHiddenValueIsCounted() throws {
     let tool = try Tool()
     _ = try tool.run("set", "A", input: "x")

@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 import VaultBackend
 
@@ -50,10 +51,13 @@ struct ImportedTextTests {
     #expect(try Self.type(tool, "ON") == "Bool")
   }
 
-  @Test(arguments: [
-    "NO", "yes", "True", "FALSE", "1.10", "+1", "0x1F", "01234", "0o17", "0b11", "1_000", "12:30",
-    "1e3", ".5", "1.", ".inf", "123456789012345678901234", "2026-01-01",
-  ])
+  @Test(
+    arguments: Depth.cases(
+      [
+        "NO", "yes", "True", "FALSE", "1.10", "+1", "0x1F", "01234", "0o17", "0b11", "1_000",
+        "12:30",
+        "1e3", ".5", "1.", ".inf", "123456789012345678901234", "2026-01-01",
+      ], day: 5))
   func theTypeStringKeepsTheTextAsWritten(_ text: String) throws {
     let tool = try Tool()
     let yaml = "A: \(text)\nB: {C: \(text)}\n"

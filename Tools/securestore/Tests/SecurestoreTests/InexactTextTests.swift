@@ -1,13 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Arguments and variables that are not UTF-8 are refused, before anything is read or made.
 struct InexactTextTests {
-  @Test(arguments: [
-    "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "STATE_DIRECTORY",
-    "CREDENTIALS_DIRECTORY", "SECURESTORE_VAULT", "SECURESTORE_APP", "SECURESTORE_KEY_FILE",
-    "SECURESTORE_MOUNTED_SECRET", "DBUS_SESSION_BUS_ADDRESS", "VISUAL",
-  ])
+  @Test(
+    arguments: Depth.cases(
+      [
+        "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "STATE_DIRECTORY",
+        "CREDENTIALS_DIRECTORY", "SECURESTORE_VAULT", "SECURESTORE_APP", "SECURESTORE_KEY_FILE",
+        "SECURESTORE_MOUNTED_SECRET", "DBUS_SESSION_BUS_ADDRESS", "VISUAL",
+      ], day: 3))
   func aVariableIsRefusedByName(_ name: String) throws {
     let tool = try Tool()
     _ = try tool.run("set", "token", input: "secret")

@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 import VaultBackend
 
@@ -54,10 +55,12 @@ struct KeyChangeTests {
     #expect(said.errors.contains("Run recovery to create another recovery key"))
   }
 
-  @Test(arguments: [
-    ["slots", "change", "--yes", "--new-passphrase-file", "b"],
-    ["rotate", "--root", "--yes", "--same-key"],
-  ])
+  @Test(
+    arguments: Depth.cases(
+      [
+        ["slots", "change", "--yes", "--new-passphrase-file", "b"],
+        ["rotate", "--root", "--yes", "--same-key"],
+      ], day: 1))
   func anotherKeyOfTheSameKindIsNamedToo(_ change: [String]) throws {
     let tool = try Tool()
     for name in ["a", "b"] {

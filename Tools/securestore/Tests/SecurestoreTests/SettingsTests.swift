@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 import VaultBackend
 
@@ -65,10 +66,12 @@ struct SettingsTests {
     #expect(try tool.run("get", "absent", "--type").code == 1)
   }
 
-  @Test(arguments: [
-    ("http.prot", "http.port"), ("HTTP.PORT", "http.port"), ("http_port", "http.port"),
-    ("tokn", "token"),
-  ])
+  @Test(
+    arguments: Depth.cases(
+      [
+        ("http.prot", "http.port"), ("HTTP.PORT", "http.port"), ("http_port", "http.port"),
+        ("tokn", "token"),
+      ], day: 1))
   func aMistypedNameIsAskedAbout(_ typed: String, _ meant: String) throws {
     let tool = try Tool()
     _ = try tool.run("import", "-", input: "http.port=9000\ntoken=x\nother=y\n")

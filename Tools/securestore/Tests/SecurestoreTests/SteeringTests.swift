@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import securestore
@@ -80,7 +81,9 @@ struct SteeringTests {
     }
   }
 
-  @Test(arguments: SteeringVariables.all.map { $0.names.sorted().first ?? $0.prefixes[0] + "X" })
+  @Test(
+    arguments: Depth.cases(
+      SteeringVariables.all.map { $0.names.sorted().first ?? $0.prefixes[0] + "X" }, day: 5))
   func everyKindIsRefusedByNameBeforeAnythingIsStarted(_ variable: String) throws {
     let tool = try Self.tool(["TOKEN": "hunter2", variable: "x"])
     let mark = tool.folder.path + "/started"

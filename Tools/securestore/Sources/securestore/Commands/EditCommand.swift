@@ -3,7 +3,7 @@ internal import CryptoCore
 internal import StorageCore
 
 /// Changes a value in an editor.
-struct EditCommand: ParsableCommand {
+struct EditCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Change a value in the editor of $VISUAL or $EDITOR.",
     discussion: """
@@ -15,7 +15,9 @@ struct EditCommand: ParsableCommand {
 
   @Argument(help: "The name of the value.", completion: ValueName.completion) var name: String
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -23,7 +25,7 @@ struct EditCommand: ParsableCommand {
     guard let editor = Environment.value("VISUAL") ?? Environment.value("EDITOR") else {
       throw Failure(.usage, "set VISUAL or EDITOR to the editor to use, for example EDITOR=nano")
     }
-    let place = try values.place()
+    let place = try self.place()
     let storage = try place.open(key)
     let before = try storage.transaction { try $0.exactValue(forKey: name) }
     guard let before, let old = try StoredValue(name, in: storage) else {

@@ -4,7 +4,7 @@ internal import StorageCore
 internal import VaultBackend
 
 /// Writes all values, unsealed, to a file or to standard output.
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Write all values, unsealed, to a new file or standard output.",
@@ -30,7 +30,9 @@ struct ExportCommand: ParsableCommand {
     help: "Export only these values (default: all).", completion: ValueName.completion)
   var names: [String] = []
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -47,7 +49,7 @@ struct ExportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let place = try values.place()
+    let place = try self.place()
     if let file { try Path.requireName(file, instead: "; use --stdout for standard output") }
     if let file { try Path.requireFolder(of: Path.absolute(file), "nothing was exported") }
     let storage = try place.open(key, .readOnly)

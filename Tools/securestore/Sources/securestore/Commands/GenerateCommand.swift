@@ -4,7 +4,7 @@ internal import Foundation
 internal import StorageCore
 
 /// Stores a random secret that nobody has seen.
-struct GenerateCommand: ParsableCommand {
+struct GenerateCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate", abstract: "Store a random secret, which is not shown.",
     discussion: """
@@ -27,7 +27,9 @@ struct GenerateCommand: ParsableCommand {
 
   @Flag(name: .customLong("replace"), help: "Replace an existing value.") var replaces = false
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -46,7 +48,7 @@ struct GenerateCommand: ParsableCommand {
 
   func run() throws {
     try ValueName.requireNoValue(in: name)
-    let storage = try values.place().open(key)
+    let storage = try place().open(key)
     let random = try SecureBytes.random(count: bytes)
     let form = try storage.transaction { transaction in
       guard try replaces || !transaction.contains(name) else {

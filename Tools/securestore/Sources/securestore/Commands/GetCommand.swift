@@ -3,7 +3,7 @@ internal import StorageCore
 internal import VaultBackend
 
 /// Writes a value to standard output.
-struct GetCommand: ParsableCommand {
+struct GetCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Write a value to standard output.",
     discussion: """
@@ -16,12 +16,14 @@ struct GetCommand: ParsableCommand {
   @Flag(name: .customLong("type"), help: "Write the type and the size instead of the value.")
   var asksType = false
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let storage = try values.place().open(key, .readOnly)
+    let storage = try place().open(key, .readOnly)
     guard !asksType else { return try writeType(storage) }
     guard let value = try StoredValue(name, in: storage) else {
       throw ValueName.absent(name, in: storage)

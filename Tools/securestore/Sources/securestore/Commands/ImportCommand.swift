@@ -28,7 +28,7 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 /// Stores the values of a file.
-struct ImportCommand: ParsableCommand {
+struct ImportCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Store all values of a dotenv, JSON or YAML file, in one step.",
@@ -67,7 +67,9 @@ struct ImportCommand: ParsableCommand {
         + "in the file; may be repeated.", valueName: "name=type"))
   var types: [TypeOfName] = []
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -78,7 +80,7 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
-    let storage = try values.place().open(key)
+    let storage = try place().open(key)
     let (entries, laterTexts) = try read()
     let types = try TypeOfName.Table(types, of: entries.map(\.name))
     warn(of: entries, laterTexts, types)

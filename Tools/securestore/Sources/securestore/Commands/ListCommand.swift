@@ -4,7 +4,7 @@ internal import StorageCore
 internal import VaultBackend
 
 /// Lists the names of the values.
-struct ListCommand: ParsableCommand {
+struct ListCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the names of the values, in order.",
     discussion: """
@@ -26,7 +26,9 @@ struct ListCommand: ParsableCommand {
     help: "End each name with a zero byte instead of a line break.")
   var endsWithZero = false
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -37,7 +39,7 @@ struct ListCommand: ParsableCommand {
   }
 
   func run() throws {
-    let place = try values.place()
+    let place = try self.place()
     let storage = try place.open(key, .readOnly)
     let listing = try storage.listing()
     let names = listing.own.filter { Self.matches($0, pattern) }

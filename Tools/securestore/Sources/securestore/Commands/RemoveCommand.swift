@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import StorageCore
 
 /// Removes values.
-struct RemoveCommand: ParsableCommand {
+struct RemoveCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove values, all of them in one step.",
     discussion: """
@@ -16,12 +16,14 @@ struct RemoveCommand: ParsableCommand {
   @Flag(name: [.customLong("force"), .customShort("f")], help: "Ignore absent values.")
   var isForced = false
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let storage = try values.place().open(key)
+    let storage = try place().open(key)
     let removed = try storage.transaction { transaction in
       var removed: [String] = []
       for name in names.withoutRepetition {

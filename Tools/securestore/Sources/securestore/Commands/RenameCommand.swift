@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import StorageCore
 
 /// Gives a value another name.
-struct RenameCommand: ParsableCommand {
+struct RenameCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename", abstract: "Give a value another name, in one step.",
     discussion: """
@@ -17,7 +17,9 @@ struct RenameCommand: ParsableCommand {
   @Flag(name: .customLong("replace"), help: "Replace an existing value of the new name.")
   var replaces = false
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -26,7 +28,7 @@ struct RenameCommand: ParsableCommand {
     guard !name.isExactly(newName) else {
       throw Failure(.usage, "give two different names", key: name)
     }
-    let storage = try values.place().open(key)
+    let storage = try place().open(key)
     try storage.transaction { transaction in
       guard let value = try transaction.exactValue(forKey: name) else {
         throw ValueName.absent(name, in: storage)

@@ -5,7 +5,7 @@ internal import StorageCore
 internal import VaultBackend
 
 /// Discards a vault, whatever its file contains.
-struct ResetCommand: ParsableCommand {
+struct ResetCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "reset", abstract: "Discard the vault with all its values, and start anew.",
     discussion: """
@@ -24,11 +24,13 @@ struct ResetCommand: ParsableCommand {
       valueName: "path"), completion: .file())
   var keyFile: String?
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    switch try values.place() {
+    switch try place() {
     case .vault(let place): try discard(place)
     case .suite(let suite):
       guard keyFile == nil else {

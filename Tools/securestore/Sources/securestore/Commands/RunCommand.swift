@@ -3,7 +3,7 @@ internal import StorageCore
 internal import VaultBackend
 
 /// Runs a program and passes values to it.
-struct RunCommand: ParsableCommand {
+struct RunCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a program with values as environment variables.",
     discussion: """
@@ -47,7 +47,9 @@ struct RunCommand: ParsableCommand {
     help: "How to convert names that can't be variables; exact refuses them.")
   var mapping = VariableNames.exact
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -69,7 +71,7 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
-    let place = try values.place()
+    let place = try self.place()
     let keys = try place.traces(key)
     let (variables, files) = try given(by: place)
     var environment = ChildEnvironment(without: keys.variables)

@@ -5,7 +5,7 @@ internal import Glibc
 internal import StorageCore
 
 /// Stores a value.
-struct SetCommand: ParsableCommand {
+struct SetCommand: ValueCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Store a value, read from standard input or a prompt.",
     discussion: """
@@ -38,7 +38,9 @@ struct SetCommand: ParsableCommand {
   @Flag(name: .customLong("existing"), help: "Refuse a name that has no value yet.")
   var mustExist = false
 
-  @OptionGroup var values: ValueOptions
+  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup var suite: SuiteOptions
+  @OptionGroup(title: "etcd") var etcd: EtcdOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -55,7 +57,7 @@ struct SetCommand: ParsableCommand {
 
   func run() throws {
     try ValueName.requireNoValue(in: name)
-    let storage = try values.place().open(key)
+    let storage = try place().open(key)
     let bytes = try Self.read(name)
     guard allowsEmpty || bytes.count > 0 else { throw empty }
     let text = isRaw ? bytes : try bytes.withoutLineBreak()

@@ -50,9 +50,30 @@ final class Tool {
     for (name, value) in ProcessInfo.processInfo.environment where name == "LD_LIBRARY_PATH" {
       environment[name] = value
     }
-    if hasVault {
-      let made = try run("init")
-      try #require(made.code == 0, "\(made.errors)")
+    guard hasVault else { return }
+    for file in try Self.made.get() {
+      let path = path(file.name)
+      try FileManager.default.createDirectory(
+        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+      let isWritten = FileManager.default.createFile(
+        atPath: path, contents: file.bytes, attributes: [.posixPermissions: 0o600])
+      try #require(isWritten)
+    }
+  }
+
+  /// The files that `securestore init` makes, which each test has a copy of.
+  private static let made = Swift.Result {
+    let tool = try Tool(hasVault: false)
+    let made = try tool.run("init")
+    try #require(made.code == 0, "\(made.errors)")
+    let names = try FileManager.default.subpathsOfDirectory(atPath: tool.folder.path)
+    return try names.compactMap { name -> (name: String, bytes: Data)? in
+      let url = tool.folder.appendingPathComponent(name)
+      guard try url.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true else {
+        return nil
+      }
+      return (name, try Data(contentsOf: url))
     }
   }
 

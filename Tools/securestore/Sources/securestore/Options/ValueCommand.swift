@@ -4,22 +4,31 @@ internal import Foundation
 internal import StorageCore
 internal import VaultBackend
 
-/// The options that select the store of values: a vault, a suite, or a store in etcd.
-struct ValueOptions: ParsableArguments {
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-
+/// The option that selects a suite.
+struct SuiteOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "A suite of sealed UserDefaults, instead of a vault: its name, or the path of its file. The suite of "
         + "@UserDefault has the application's id as its name.", valueName: "name"),
     completion: .file(extensions: ["plist"]))
   var suite: String?
+}
 
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+/// A command on a store of values: a vault, a suite, or a store in etcd.
+///
+/// It has the three groups itself. In a debug build ArgumentParser checks each group four times for each level that
+/// it is nested, which took most of a command's time.
+protocol ValueCommand: ParsableCommand {
+  var vault: VaultOptions { get }
+  var suite: SuiteOptions { get }
+  var etcd: EtcdOptions { get }
+}
 
+extension ValueCommand {
+  /// The store that the options name.
   func place() throws -> ValuePlace {
-    if let place = try etcd.place(vault, suite: suite) { return .etcd(place) }
-    guard let suite else { return .vault(try vault.place()) }
+    if let place = try etcd.place(vault, suite: suite.suite) { return .etcd(place) }
+    guard let suite = suite.suite else { return .vault(try vault.place()) }
     guard vault.vault == nil else {
       throw Failure(.usage, "give --vault or --suite, not both")
     }
