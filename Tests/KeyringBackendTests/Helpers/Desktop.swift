@@ -1,4 +1,3 @@
-import CryptoCore
 import Foundation
 import KeyringBackend
 import KeyringTesting
@@ -45,19 +44,6 @@ final class Desktop: Sendable {
     self.address = address
     client = KeyringClient { () throws(StorageError) in address }
   }
-
-  /// One for all tests of this process that lock nothing, end nothing and look at no item of another's; it ends with
-  /// the process.
-  static func shared() throws -> Desktop {
-    try common.withLock { common in
-      if let common { return common }
-      let made = try Desktop()
-      common = made
-      atexit { Desktop.common.withLock { $0 = nil } }
-      return made
-    }
-  }
-  private static let common = Lock<Desktop?>(nil)
 
   /// Another program's way to the same keyring: a connection and a session of its own.
   func anotherClient() -> KeyringClient {

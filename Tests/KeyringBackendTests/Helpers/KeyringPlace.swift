@@ -17,7 +17,7 @@ struct KeyringPlace: StorePlace {
 
   init(isReal: Bool) throws {
     if isReal {
-      let desktop = try Desktop.shared()
+      let desktop = try Desktop()
       (client, other, bus) = (desktop.client, desktop.anotherClient(), desktop)
     } else {
       let desktop = try FakeDesktop()

@@ -5,7 +5,7 @@ import Testing
 @Suite struct KeyringDelegateTests {
   @Test(arguments: DelegatePromise.all(of: KeyringDelegate.self))
   func aKeyringKeepsIts(_ promise: DelegatePromise) throws {
-    let desktop = try Desktop.shared()
+    let desktop = try Desktop()
     try promise.check { desktop.delegate() }
   }
 }
