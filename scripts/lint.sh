@@ -26,8 +26,9 @@ done
 
 if [[ ! -f README.md ]]; then
   fail "there is no README.md"
-elif [[ $(wc -l <README.md) -gt 200 ]]; then
-  fail "README.md has $(wc -l <README.md) lines; 200 is the limit"
+else
+  [[ $(wc -w <README.md) -le 1400 ]] || fail "README.md has $(wc -w <README.md) words; 1400 is the limit"
+  ! grep -nE '^.{111}' README.md || fail "the lines above of README.md have more than 110 columns"
 fi
 
 # Every target is run by CI, by the night, or by hand, and CONTRIBUTING.md says by which.
