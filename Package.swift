@@ -121,7 +121,7 @@ let package = Package(
       dependencies: [
         "VaultBackend", "VaultTestChild", "StorageCore", "CryptoCore", "StorageTesting", "CSQLite",
         "TestSupport",
-      ], exclude: ["Fixtures"]),
+      ]),
     .testTarget(
       name: "ProviderBackendTests",
       dependencies: [
@@ -139,7 +139,7 @@ let package = Package(
       dependencies: [
         "FileBackend", "FileTestChild", "VaultBackend", "StorageCore", "CryptoCore",
         "StorageTesting", "TestSupport",
-      ], exclude: ["Fixtures"]),
+      ]),
     .executableTarget(
       name: "LocalDataTestChild", dependencies: ["LocalData", "VaultBackend", "TestSupport"],
       path: "Tests/LocalDataTestChild"),

@@ -23,7 +23,6 @@ import Testing
       names == [
         "folder-associated-data", "folder-segments-aes", "folder-segments-chacha",
         "folder-digests", "folder-mark-key", "folder-blob-entry", "folder-small-entry",
-        "folder-blob-entry-1",
       ])
   }
 
@@ -81,13 +80,12 @@ import Testing
 
   @Test func theEntriesOfTheExampleAreWhatIsWritten() throws {
     let bytes = document.bytes("folder-blob-entry")
-    let blob = blobEntry(
-      .digest(document.bytesOfLines("folder-digests")[2], mark: Array(bytes.suffix(32))))
+    let blob = BlobEntry(
+      algorithm: .aes256GCM, length: segment + 5, id: Self.blob, key: Self.key,
+      lastTag: Array(document.bytesOfLines("folder-segments-aes")[2].suffix(16)),
+      digest: document.bytesOfLines("folder-digests")[2], mark: Array(bytes.suffix(32)))
     #expect(Array(FileEntry.blob(blob).encoded()) == bytes && bytes.count == BlobEntry.byteCount)
     #expect(try entry(bytes).blob == blob)
-    let former = document.bytes("folder-blob-entry-1")
-    #expect(Array(FileEntry.blob(blobEntry(.keyID(7))).encoded()) == former && former.count == 83)
-    #expect(try entry(former).blob == blobEntry(.keyID(7)))
     let small = document.bytes("folder-small-entry")
     #expect(Array(FileEntry.small(Data("hello".utf8)).encoded()) == small)
     guard case .small(let value) = try entry(small) else {
@@ -95,12 +93,6 @@ import Testing
       return
     }
     #expect(value == Data("hello".utf8))
-  }
-
-  private func blobEntry(_ binding: BlobEntry.Binding) -> BlobEntry {
-    BlobEntry(
-      algorithm: .aes256GCM, length: segment + 5, id: Self.blob, key: Self.key,
-      lastTag: Array(document.bytesOfLines("folder-segments-aes")[2].suffix(16)), binding)
   }
 
   @Test func theHashesOfTheExampleAreThoseOfItsSegments() throws {
@@ -132,9 +124,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ["folder-blob-entry", "folder-blob-entry-1"])
-  func entriesThatNoWriterMakesAreRefused(_ example: String) throws {
-    let good = document.bytes(example)
+  @Test func entriesThatNoWriterMakesAreRefused() throws {
+    let good = document.bytes("folder-blob-entry")
     func code(_ change: (inout [UInt8]) -> Void) -> StorageError.Code? {
       var bytes = good
       change(&bytes)
@@ -150,9 +141,8 @@ import Testing
     #expect(code { $0 = [1] } == .damaged)
     for count in 2..<good.count { #expect(code { $0 = Array($0.prefix(count)) } == .damaged) }
     #expect(code { $0.append(0) } == .damaged)
-    for version in [0, 3, 255] as [UInt8] { #expect(code { $0[0] = version } == .unsupported) }
-    // The other version has another length.
-    #expect(code { $0[0] = 3 - $0[0] } == .damaged)
+    // Version 1 was that of an entry without a hash.
+    for version in [0, 1, 3, 255] as [UInt8] { #expect(code { $0[0] = version } == .unsupported) }
     #expect(code { $0 = [2, 0, 1] } == .unsupported)
     for kind in [2, 255] as [UInt8] { #expect(code { $0[1] = kind } == .unsupported) }
     for algorithm in [0, 3, 4, 255] as [UInt8] {

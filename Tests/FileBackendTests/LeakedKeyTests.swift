@@ -22,23 +22,6 @@ import Testing
 
   // MARK: - Which blobs a rotation seals
 
-  @Test(arguments: [1, 2, 3, UInt32.max]) func noNumberInAnEntryKeepsABlobFromBeingSealedAnew(
-    _ number: UInt32
-  ) throws {
-    let thief = try thief()
-    try thief.index.save(thief.entry(ofVersion1: number), forKey: "name")
-    let rotation = try place.folder().rotate(openedBy: newKey)
-    #expect(rotation.resealedCount == 1 && rotation.remaining == [])
-    #expect(try folder.read(named: "name") == value)
-    #expect(try folder.verify().oldBlobCount == 0)
-    // Without the new key nothing can be made that opens.
-    let file = try place.onlyBlob()
-    #expect(file != thief.file)
-    try thief.forge(0, in: file)
-    #expect(code { _ = try folder.read(named: "name") } == .damaged)
-    #expect(try folder.verify().findings.map(\.kind) == [.damagedBlob])
-  }
-
   @Test func noMarkOfTheOldRootKeyKeepsABlobFromBeingSealedAnew() throws {
     let thief = try thief()
     // As good as the old keys can make it, and with other bytes in the place of the mark.

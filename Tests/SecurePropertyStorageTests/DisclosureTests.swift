@@ -178,11 +178,10 @@ private final class Showing {
     show(PassphraseDerivation.scrypt(cost: 16).withoutFloor)
     let provider = CustomProvider()
     show(KeySource.provider(provider), KeySource.passphrase { () throws(StorageError) in secret })
-    let authentication = try AuthenticationKey(Marker.key)
     let hash = try KeyedHash(Marker.key)
     let sealing = try SealingKey(Marker.key)
-    show(authentication, sealing)
-    show(ManifestKeys(records: hash, removals: hash, manifest: sealing, former: authentication))
+    show(sealing)
+    show(ManifestKeys(records: hash, removals: hash, manifest: sealing))
   }
 
   private struct CustomProvider: KeyProvider {

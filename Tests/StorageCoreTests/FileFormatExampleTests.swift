@@ -46,11 +46,6 @@ struct FileFormatExampleTests {
     var openedOutput = unsafe openedSpan.mutableBytes
     try unsafe SealingKey(expected[2]).open(
       sealed.span.bytes, authenticating: message.span.bytes, into: &openedOutput)
-    var seal = [UInt8](repeating: 0, count: AuthenticationKey.sealSize)
-    var sealSpan = seal.mutableSpan
-    var sealOutput = unsafe sealSpan.mutableBytes
-    try unsafe AuthenticationKey(expected[3]).seal(of: message.span.bytes, into: &sealOutput)
-    try unsafe keys.former.check(seal.span.bytes, of: message.span.bytes)
   }
 
   @Test func everyExampleBesidesTheRecordIsTested() {

@@ -16,7 +16,7 @@ import Testing
     let keys = document.bytesOfLines("manifest-keys").map { SymmetricKey(data: Data($0)) }
     self.keys = ManifestKeys(
       records: try KeyedHash(keys[0]), removals: try KeyedHash(keys[1]),
-      manifest: try SealingKey(keys[2]), former: try AuthenticationKey(keys[3]))
+      manifest: try SealingKey(keys[2]))
     name = try #require(NameHash(document.bytes("record-name")))
   }
 
@@ -58,23 +58,11 @@ import Testing
     #expect(try manifest.bytes(keys)[1...] != bytes[1...])
   }
 
-  @Test func theWorkedExampleOfVersion1IsRead() throws {
-    var manifest = Manifest()
-    try manifest.add(document.bytes("payload-record"), name, keys)
-    let shown = document.bytes("manifest-former")
-    var whole = [UInt8](repeating: 0, count: 817)
-    whole.replaceSubrange(..<49, with: shown[..<49])
-    whole.replaceSubrange(49 + 14 * 12..<49 + 15 * 12, with: shown[49..<61])
-    let read = try Manifest(reading: whole + Array(shown[61...]), keys)
-    #expect(read.generation == 2 && !read.countsRemovals && read.hasRecords(of: manifest))
-  }
-
   private func zeroKeys() throws -> ManifestKeys {
     let key = SymmetricKey(data: Data(repeating: 1, count: 32))
     let hash = try KeyedHash(key)
     return ManifestKeys(
-      records: hash, removals: hash, manifest: try SealingKey(key),
-      former: try AuthenticationKey(key))
+      records: hash, removals: hash, manifest: try SealingKey(key))
   }
 
   @Test func aManifestWithAnyBitChangedIsRefused() throws {

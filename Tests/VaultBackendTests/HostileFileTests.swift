@@ -242,9 +242,9 @@ import Testing
     }
   }
 
-  @Test func aLaterVersionIsUnsupported() throws {
+  @Test(arguments: [0, 1, 3]) func anotherVersionIsUnsupported(_ version: Int) throws {
     _ = try fill()
-    try vault.tamper("PRAGMA user_version = 3")
+    try vault.tamper("PRAGMA user_version = \(version)")
     #expect(code { _ = try vault.storage().load(String.self, forKey: "key-0") } == .unsupported)
   }
 

@@ -184,7 +184,7 @@ struct StrayRowTests {
       records.count = count
       manifest = Manifest(
         generation: manifest.generation, records: records, removals: manifest.removals,
-        buckets: manifest.buckets, countsRemovals: true)
+        buckets: manifest.buckets)
     }
     let start = ContinuousClock.now
     let report = try vault.storage().rotate(openedBy: newSource)

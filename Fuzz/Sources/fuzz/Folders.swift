@@ -10,13 +10,11 @@ extension Target {
     "entry", longest: SegmentLayout.entryLimit + 16,
     seeds: {
       let hash = [UInt8](repeating: 3, count: 32)
-      let blobs = [BlobEntry.Binding.keyID(1), .digest(hash, mark: hash)].map {
-        BlobEntry(
-          algorithm: .aes256GCM, length: 100_000, id: BlobID([UInt8](repeating: 1, count: 16))!,
-          key: Sample.key, lastTag: [UInt8](repeating: 2, count: 16), $0)
-      }
-      let entries = [FileEntry.small(Data()), .small(Data(Sample.text.utf8))]
-      return (entries + blobs.map { FileEntry.blob($0) }).map { Array($0.encoded()) }
+      let blob = BlobEntry(
+        algorithm: .aes256GCM, length: 100_000, id: BlobID([UInt8](repeating: 1, count: 16))!,
+        key: Sample.key, lastTag: [UInt8](repeating: 2, count: 16), digest: hash, mark: hash)
+      let entries = [FileEntry.small(Data()), .small(Data(Sample.text.utf8)), .blob(blob)]
+      return entries.map { Array($0.encoded()) }
     },
     read: { bytes in try unsafe FileEntry(reading: bytes.span.bytes) },
     write: { entry in Array(entry.encoded()) })

@@ -145,7 +145,7 @@ private final class Vaults {
   private static let manifestKeysOfSample = Result {
     ManifestKeys(
       records: try KeyedHash(Sample.key), removals: try KeyedHash(Sample.root),
-      manifest: try SealingKey(Sample.root), former: try AuthenticationKey(Sample.root))
+      manifest: try SealingKey(Sample.root))
   }
 
   private static let version: [UInt8] = [Manifest.version]

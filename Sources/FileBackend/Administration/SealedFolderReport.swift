@@ -42,7 +42,7 @@ public struct SealedFolderReport: Hashable, Sendable {
   public let blobCount: Int
   /// How many bytes the values have.
   public let byteCount: Int
-  /// How many blobs were not sealed since the last rotation, or by an earlier release.
+  /// How many blobs were not sealed since the last rotation.
   ///
   /// Whoever had the keys before the rotation may have the keys of these blobs.
   /// ``SealedFolder/reencrypt(progress:)`` seals them

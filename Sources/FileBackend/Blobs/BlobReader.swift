@@ -28,8 +28,8 @@ final class BlobReader: Sendable {
   ///   - root: the root key of the index. If the entry lacks the mark of this key, the whole file
   ///     is hashed first, since somebody else may have the blob's key. If the root key is replaced
   ///     later, the file is hashed before the next segment is given out. Each segment is then
-  ///     compared when it is read, too. An entry of version 1 has no hash to compare with. Pass nil
-  ///     if you read all segments and compare the hash yourself.
+  ///     compared when it is read, too. Pass nil if you read all segments and compare the hash
+  ///     yourself.
   /// - Throws: `StorageError`: `damaged` for a file that is not what the entry says, `denied` for a
   ///   file that is not ours.
   init?(
@@ -58,7 +58,7 @@ final class BlobReader: Sendable {
     self.root = root
     self.entry = entry
     self.file = file
-    if let root, entry.digest != nil, try !entry.isMarked(under: root) { try hash() }
+    if let root, try !entry.isMarked(under: root) { try hash() }
   }
 
   /// Hashes the whole file, compares it with the entry, and keeps the hash of each segment.
@@ -85,19 +85,11 @@ final class BlobReader: Sendable {
   private func hashesToCompare() throws(StorageError) -> [UInt8]? {
     guard let root else { return nil }
     if let hashes = hashes.withLock({ $0 }) { return hashes }
-    var failure: StorageError?
     do throws(StorageError) {
       if try root.isCurrent() { return nil }
     } catch {
       // An index that can't be opened now does not stop a reader: the hash proves more than the
       // index.
-      failure = error
-    }
-    guard entry.digest != nil else {
-      throw failure
-        ?? StorageError(
-          .busy, "the folder's keys were replaced since the value was opened; open it again",
-          path: file.path)
     }
     return try hash()
   }
@@ -229,11 +221,10 @@ extension OpenFile {
 }
 
 extension BlobEntry {
-  /// Refuses a blob with another hash; an entry of version 1 has no hash and refuses nothing.
+  /// Refuses a blob with another hash.
   ///
   /// - Throws: `StorageError`: `damaged`.
   func require(_ found: StreamDigest, at path: String) throws(StorageError) {
-    guard let digest else { return }
     let hash = try cryptography { () throws(CryptoError) in try found.finish() }
     guard hash == digest else {
       throw StorageError(

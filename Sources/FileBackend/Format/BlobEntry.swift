@@ -5,19 +5,9 @@ internal import struct FoundationEssentials.Data
 
 /// Where a large value is, and what opens it.
 struct BlobEntry: Sendable, Equatable {
-  /// How long an entry of version 2 is, with its version and kind.
+  /// How long an entry is, with its version and kind.
   static let byteCount = 143
   static let markSize = 32
-
-  /// What an entry says of its blob as a whole.
-  enum Binding: Sendable, Equatable {
-    /// Version 1: the id of the index's primary data key when the blob was begun, which proves
-    /// nothing.
-    case keyID(UInt32)
-    /// Version 2: the hash of the blob, and a mark that only holders of the index's root key can
-    /// make.
-    case digest([UInt8], mark: [UInt8])
-  }
 
   let algorithm: AEADAlgorithm
   /// The length of the value in bytes.
@@ -25,24 +15,10 @@ struct BlobEntry: Sendable, Equatable {
   let id: BlobID
   let key: SymmetricKey
   let lastTag: [UInt8]
-  private(set) var binding: Binding
-
-  init(
-    algorithm: AEADAlgorithm, length: Int, id: BlobID, key: SymmetricKey, lastTag: [UInt8],
-    _ binding: Binding
-  ) {
-    self.algorithm = algorithm
-    self.length = length
-    self.id = id
-    self.key = key
-    self.lastTag = lastTag
-    self.binding = binding
-  }
-
-  /// The hash of the blob; nil in an entry of version 1.
-  var digest: [UInt8]? {
-    if case .digest(let digest, _) = binding { digest } else { nil }
-  }
+  /// The hash of the blob.
+  let digest: [UInt8]
+  /// What only holders of the index's root key can make.
+  private(set) var mark: [UInt8]
 
   /// What its segments are bound to, in a store.
   func associatedData(in store: StoreID) -> [UInt8] {
@@ -61,17 +37,14 @@ extension BlobEntry {
     digest: [UInt8], by index: SealedStore
   ) throws(StorageError) -> BlobEntry {
     var entry = BlobEntry(
-      algorithm: algorithm, length: length, id: id, key: key, lastTag: lastTag,
-      .digest(digest, mark: []))
-    entry.binding = .digest(
-      digest, mark: try entry.mark(under: index.rootWatch().orEmptied()))
+      algorithm: algorithm, length: length, id: id, key: key, lastTag: lastTag, digest: digest,
+      mark: [])
+    entry.mark = try entry.mark(under: index.rootWatch().orEmptied())
     return entry
   }
 
   /// Whether the entry has the mark of an index's current root key: then only somebody who could
   /// open the index since its last rotation can have the blob's key.
-  ///
-  /// An entry of version 1 never has.
   ///
   /// - Throws: `StorageError`: `busy` when the index was emptied meanwhile.
   func isMarked(by index: SealedStore) throws(StorageError) -> Bool {
@@ -80,18 +53,8 @@ extension BlobEntry {
 
   /// The same for the root key that the index had at an earlier time.
   func isMarked(under root: RootWatch) throws(StorageError) -> Bool {
-    guard case .digest(_, let found) = binding else { return false }
-    let mark = try mark(under: root)
-    return unsafe ConstantTime.equal(mark.span.bytes, found.span.bytes)
-  }
-
-  /// The same blob with its hash but without a mark: nobody vouches for its key.
-  ///
-  /// It is hashed before each use until a rotation has sealed it again.
-  func unmarked(_ digest: [UInt8]) -> BlobEntry {
-    var entry = self
-    entry.binding = .digest(digest, mark: [UInt8](repeating: 0, count: Self.markSize))
-    return entry
+    let expected = try mark(under: root)
+    return unsafe ConstantTime.equal(expected.span.bytes, mark.span.bytes)
   }
 
   private func mark(under root: RootWatch) throws(StorageError) -> [UInt8] {
@@ -117,9 +80,7 @@ extension Optional {
 
 extension BlobEntry {
   /// Reads the bytes after version and kind.
-  init(
-    reading bytes: RawSpan, at offset: inout Int, _ version: FileEntry.Version
-  ) throws(StorageError) {
+  init(reading bytes: RawSpan, at offset: inout Int) throws(StorageError) {
     let code = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
     guard let algorithm = AEADAlgorithm(code: code), algorithm != .xaes256GCM else {
       throw StorageError(
@@ -144,31 +105,21 @@ extension BlobEntry {
       SymmetricKey(bytes: try SecureBytes(copying: bytes.extracting(range)))
     }
     lastTag = try ByteReading.array(of: SegmentLayout.tagSize, bytes, at: &offset)
-    switch version {
-    case .first: binding = .keyID(try ByteReading.integer(bytes, at: &offset))
-    case .withDigest:
-      let digest = try ByteReading.array(of: StreamDigest.byteCount, bytes, at: &offset)
-      binding = .digest(
-        digest, mark: try ByteReading.array(of: Self.markSize, bytes, at: &offset))
-    }
+    digest = try ByteReading.array(of: StreamDigest.byteCount, bytes, at: &offset)
+    mark = try ByteReading.array(of: Self.markSize, bytes, at: &offset)
   }
 
   /// The bytes for the index; the caller wipes them.
   func encoded(withMark: Bool = true) -> Data {
     var bytes = Data(capacity: Self.byteCount)
-    let version: FileEntry.Version = digest == nil ? .first : .withDigest
-    bytes.append(contentsOf: [version.rawValue, 1, algorithm.rawValue])
+    bytes.append(contentsOf: [FileEntry.Version.blob.rawValue, 1, algorithm.rawValue])
     bytes.append(contentsOf: SegmentLayout.bigEndian(UInt64(length)))
     bytes.append(contentsOf: SegmentLayout.bigEndian(UInt32(SegmentLayout.segmentSize)))
     bytes.append(contentsOf: id.bytes)
     key.withBytes { key in unsafe key.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
     bytes.append(contentsOf: lastTag)
-    switch binding {
-    case .keyID(let id): bytes.append(contentsOf: SegmentLayout.bigEndian(id))
-    case .digest(let digest, let mark):
-      bytes.append(contentsOf: digest)
-      if withMark { bytes.append(contentsOf: mark) }
-    }
+    bytes.append(contentsOf: digest)
+    if withMark { bytes.append(contentsOf: mark) }
     return bytes
   }
 }

@@ -10,14 +10,10 @@ enum FileEntry: Sendable {
   case small(Data)
   case blob(BlobEntry)
 
-  /// The versions of entries.
-  ///
-  /// An entry with a small value has the first version.
+  /// The versions of entries, one for each kind.
   enum Version: UInt8 {
-    /// A blob's entry says nothing about the segments between the first and the last.
-    case first = 1
-    /// A blob's entry has the hash of the blob, and a mark.
-    case withDigest = 2
+    case small = 1
+    case blob = 2
   }
 
   /// The length of the value in bytes.
@@ -44,22 +40,23 @@ enum FileEntry: Sendable {
         .unsupported, "this release can't read entry version \(number); update the program")
     }
     switch (try ByteReading.integer(bytes, at: &offset, as: UInt8.self), version) {
-    case (0, .first):
+    case (0, .small):
       let count = bytes.byteCount - offset
       guard count <= SegmentLayout.entryLimit else {
         throw StorageError(.damaged, "a value in the index is longer than allowed")
       }
       let value = bytes.extracting(offset..<bytes.byteCount)
       self = .small(unsafe value.withUnsafeBytes { unsafe Data($0) })
-    case (1, _):
-      self = .blob(try BlobEntry(reading: bytes, at: &offset, version))
+    case (1, .blob):
+      self = .blob(try BlobEntry(reading: bytes, at: &offset))
       guard offset == bytes.byteCount else {
         throw StorageError(.damaged, "the entry has bytes after its end")
       }
     case (let kind, _):
       throw StorageError(
         .unsupported,
-        "this release does not know entry kind \(kind) of version \(number); update the program")
+        "this release can't read entry kind \(kind) of version \(number); read the value with the "
+          + "program that wrote it")
     }
   }
 
@@ -68,7 +65,7 @@ enum FileEntry: Sendable {
     switch self {
     case .small(let value):
       var bytes = Data(capacity: 2 + value.count)
-      bytes.append(contentsOf: [Version.first.rawValue, 0])
+      bytes.append(contentsOf: [Version.small.rawValue, 0])
       bytes.append(value)
       return bytes
     case .blob(let blob): return blob.encoded()

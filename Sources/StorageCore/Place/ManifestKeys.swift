@@ -11,17 +11,11 @@ public struct ManifestKeys: Sendable {
   public let removals: KeyedHash
   /// Seals the manifest; changes with each new primary data key.
   public let manifest: SealingKey
-  /// Authenticates manifests of version 1, which were not encrypted; changes together with
-  /// ``manifest``.
-  public let former: AuthenticationKey
 
   /// Holds keys that were already derived.
-  public init(
-    records: KeyedHash, removals: KeyedHash, manifest: SealingKey, former: AuthenticationKey
-  ) {
+  public init(records: KeyedHash, removals: KeyedHash, manifest: SealingKey) {
     self.records = records
     self.removals = removals
     self.manifest = manifest
-    self.former = former
   }
 }

@@ -195,7 +195,6 @@ extension VaultStorage {
         defer { destination.rollBack() }
         let last = Int64(clamping: max(report.generation, told.generation))
         try VaultCopy.number(VaultRows.number(farBeyond: last, latest), destination, keys)
-        try VaultSchema.raiseVersion(destination)
         try destination.commit()
       } catch {
         // Callers don't know the copy: name the file that was copied.

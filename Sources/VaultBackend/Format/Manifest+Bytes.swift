@@ -2,15 +2,12 @@ internal import CryptoCore
 internal import StorageCore
 
 extension Manifest {
-  /// The version that is written.
+  /// The version of the format.
   static let version: UInt8 = 2
-  /// The older version, which is still read: authenticated but not encrypted, and without removals.
-  static let formerVersion: UInt8 = 1
   /// The length in bytes of the figures.
   static let bodySize = 8 + 2 * (8 + 32) + bucketCount * 16
   /// The length in bytes of a manifest.
   static let size = 1 + bodySize + SealingKey.overhead
-  private static let formerBodySize = 1 + 8 + 8 + 32 + bucketCount * 12
 
   /// The manifest, sealed.
   func bytes(_ keys: ManifestKeys) throws(StorageError) -> [UInt8] {
@@ -98,19 +95,11 @@ extension Manifest {
     }
   }
 
-  /// Reads a manifest of either version.
+  /// Reads a manifest.
   ///
   /// - Throws: `damaged` when it was not sealed under `keys`.
   init(reading bytes: [UInt8], _ keys: ManifestKeys) throws(StorageError) {
-    switch bytes.first {
-    case Self.version: try self.init(opening: bytes, keys)
-    case Self.formerVersion: try self.init(former: bytes, keys)
-    default: throw Self.altered
-    }
-  }
-
-  private init(opening bytes: [UInt8], _ keys: ManifestKeys) throws(StorageError) {
-    guard bytes.count == Self.size else { throw Self.altered }
+    guard bytes.count == Self.size, bytes[0] == Self.version else { throw Self.altered }
     var body = [UInt8](repeating: 0, count: Self.bodySize)
     do throws(CryptoError) {
       let span = unsafe bytes.span.bytes
@@ -134,35 +123,7 @@ extension Manifest {
       buckets[index].sum = try ByteReading.integer(span, at: &offset)
       buckets[index].removals = try ByteReading.integer(span, at: &offset)
     }
-    self.init(
-      generation: generation, records: records, removals: removals, buckets: buckets,
-      countsRemovals: true)
-  }
-
-  private init(former bytes: [UInt8], _ keys: ManifestKeys) throws(StorageError) {
-    guard bytes.count == Self.formerBodySize + AuthenticationKey.sealSize else {
-      throw Self.altered
-    }
-    let span = unsafe bytes.span.bytes
-    do throws(CryptoError) {
-      try keys.former.check(
-        span.extracting(Self.formerBodySize...), of: span.extracting(..<Self.formerBodySize))
-    } catch {
-      guard error.code == .authenticationFailed else { throw StorageError(error) }
-      throw Self.altered
-    }
-    var offset = 1
-    let generation = try ByteReading.integer(span, at: &offset, as: UInt64.self)
-    guard generation < UInt64(VaultRows.sequenceLimit) else { throw Self.altered }
-    let records = try Tally(reading: span, at: &offset)
-    var buckets = [Bucket](repeating: Bucket(), count: Self.bucketCount)
-    for index in buckets.indices {
-      buckets[index].count = try ByteReading.integer(span, at: &offset)
-      buckets[index].sum = try ByteReading.integer(span, at: &offset)
-    }
-    self.init(
-      generation: generation, records: records, removals: Tally(), buckets: buckets,
-      countsRemovals: false)
+    self.init(generation: generation, records: records, removals: removals, buckets: buckets)
   }
 
   private static let altered = StorageError(

@@ -43,8 +43,6 @@ struct Manifest: Hashable {
   private(set) var records = Tally()
   private(set) var removals = Tally()
   private(set) var buckets = [Bucket](repeating: Bucket(), count: bucketCount)
-  /// Whether removals are counted; false in version 1.
-  private(set) var countsRemovals = true
 
   /// How many records there are.
   var count: UInt64 { records.count }
@@ -53,14 +51,11 @@ struct Manifest: Hashable {
   init() {}
 
   /// A manifest with known figures.
-  init(
-    generation: UInt64, records: Tally, removals: Tally, buckets: [Bucket], countsRemovals: Bool
-  ) {
+  init(generation: UInt64, records: Tally, removals: Tally, buckets: [Bucket]) {
     self.generation = generation
     self.records = records
     self.removals = removals
     self.buckets = buckets
-    self.countsRemovals = countsRemovals
   }
 
   /// The bucket of a name.
@@ -123,20 +118,6 @@ struct Manifest: Hashable {
     return manifest
   }
 
-  /// Counts the tombstones of a vault whose manifest has version 1, and so raises the manifest to
-  /// the present version.
-  mutating func countRemovals(
-    _ connection: Connection, _ keys: ManifestKeys
-  ) throws(StorageError) {
-    guard !countsRemovals else { return }
-    countsRemovals = true
-    var counted = self
-    try VaultRows.visitRemovals(connection) { (sequence, name) throws(StorageError) in
-      counted.addRemoval(try RecordShare(ofRemoval: sequence, name, keys), name)
-    }
-    self = counted
-  }
-
   // MARK: - Comparing
 
   /// Whether two manifests count the same records, whatever they say about removals.
@@ -147,18 +128,15 @@ struct Manifest: Hashable {
       }
   }
 
-  /// Whether two manifests count the same removals; true if either has version 1, which counts
-  /// none.
+  /// Whether two manifests count the same removals.
   func hasRemovals(of other: Manifest) -> Bool {
-    guard countsRemovals, other.countsRemovals else { return true }
-    return removals == other.removals
+    removals == other.removals
       && buckets.indices.allSatisfy { buckets[$0].removals == other.buckets[$0].removals }
   }
 
   /// Whether a bucket of `actual` has fewer tombstones than this manifest counts.
   func lacksRemovals(in actual: Manifest) -> Bool {
-    guard countsRemovals, actual.countsRemovals else { return false }
-    return buckets.indices.contains { buckets[$0].removals > actual.buckets[$0].removals }
+    buckets.indices.contains { buckets[$0].removals > actual.buckets[$0].removals }
   }
 
   /// Takes over the removals of another manifest although their tombstones are gone, so that a

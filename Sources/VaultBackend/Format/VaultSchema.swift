@@ -7,8 +7,6 @@ enum VaultSchema {
   /// `SPSv`, in the file's header for file(1) and for us.
   static let applicationID: Int64 = 0x5350_5376
   static let version: Int64 = 2
-  /// A vault of this version has a manifest of version 1 until it is written to.
-  static let formerVersion: Int64 = 1
   /// The length of a page in bytes.
   static let pageSize = 2048
   /// The longest row: a payload of the longest length, its seal and its name.
@@ -46,11 +44,13 @@ enum VaultSchema {
       throw notAVault(connection.path)
     }
     let version = try integer("PRAGMA user_version", connection)
-    // The authenticated manifest decides which rules hold; this version only keeps older releases
-    // out.
-    guard version == Self.version || version == Self.formerVersion else {
+    guard version == Self.version else {
       throw StorageError(
-        .unsupported, "this release can't read vault version \(version); update the program",
+        .unsupported,
+        "this release can't read vault version \(version); "
+          + (version > Self.version
+            ? "update the program"
+            : "export its values with the program that wrote it, and import them here"),
         path: connection.path)
     }
     var index = 0
@@ -67,7 +67,6 @@ enum VaultSchema {
       return isOurs
     }
     guard isOurs, index == definitions.count else { throw notAVault(connection.path) }
-    connection.formatVersion = version
   }
 
   /// Whether a file is a vault, whatever its records.
@@ -109,8 +108,8 @@ enum VaultSchema {
       + [Row.manifest, Row.horizon].map { "INSERT INTO meta VALUES (\($0), 0, x'')" }
   }
 
-  /// Writes this version into the file, in a transaction of the caller's.
-  static func raiseVersion(_ connection: Connection) throws(StorageError) {
+  /// Writes the version into the file, in a transaction of the caller's.
+  static func writeVersion(_ connection: Connection) throws(StorageError) {
     try connection.execute("PRAGMA user_version = \(version)")
   }
 

@@ -67,7 +67,7 @@ final class LogCopier: Sendable {
     defer { main.rollBack() }
     let before = index.state
     // This rewrites page 1 unchanged: SQLite writes the page even if the number stays the same.
-    try VaultSchema.raiseVersion(main)
+    try VaultSchema.writeVersion(main)
     try main.commit()
     let after = index.state
     guard after.salts != before.salts || before.frames == 0 else { return false }

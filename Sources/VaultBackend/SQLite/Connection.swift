@@ -24,8 +24,6 @@ final class Connection: @unchecked Sendable {
   let mode: Mode
   /// Whether SQLite could not open the file for writing as requested.
   let isDenied: Bool
-  /// The version of the vault's format at the last check or write of the file.
-  var formatVersion = VaultSchema.version
   private let patience: Patience
   /// Found by the address of their text: there are few, and a search is faster than hashing.
   // Unchecked for speed, since every statement reads this: one thread at a time uses the

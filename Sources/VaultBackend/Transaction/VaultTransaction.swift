@@ -84,16 +84,15 @@ struct VaultTransaction: ~Copyable {
     }
   }
 
-  /// The manifest in the file, brought to the present version.
+  /// The manifest in the file.
   ///
   /// Nil when the manifest was altered, or belongs to another commit than its row: then it stays as
   /// it is, for a verification to report. A planted record with a later number does not count here;
   /// otherwise junk could keep keys from being ended.
   private func readManifest(_ keys: ManifestKeys) throws(StorageError) -> Manifest? {
-    guard var manifest = try Manifest.stored(in: connection, keys),
+    guard let manifest = try Manifest.stored(in: connection, keys),
       manifest.generation == UInt64(try VaultRows.stamps(connection).manifest)
     else { return nil }
-    try manifest.countRemovals(connection, keys)
     return manifest
   }
 
@@ -353,14 +352,10 @@ struct VaultTransaction: ~Copyable {
       manifest!.generation = UInt64(sequence)
       try VaultRows.setMeta(
         VaultSchema.Row.manifest, try manifest!.bytes(keys), sequence: sequence, connection)
-      if connection.formatVersion != VaultSchema.version {
-        try VaultSchema.raiseVersion(connection)
-      }
     } else {
       try connection.statement("UPDATE meta SET sequence = ?1 WHERE id = 2")
         .run(.integer(sequence))
     }
     try connection.commit()
-    if manifest != nil { connection.formatVersion = VaultSchema.version }
   }
 }

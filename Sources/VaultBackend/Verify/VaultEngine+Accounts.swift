@@ -84,8 +84,7 @@ private struct Accounts {
   private func agrees(_ figures: Manifest, _ bucket: Int) -> Bool {
     guard let told else { return false }
     let (should, found) = (told.buckets[bucket], figures.buckets[bucket])
-    guard should.count == found.count, should.sum == found.sum else { return false }
-    return !told.countsRemovals || should.removals == found.removals
+    return should == found
   }
 
   /// Whether the bucket agrees without one of these records, or without any.

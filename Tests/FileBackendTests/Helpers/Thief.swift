@@ -30,14 +30,6 @@ struct Thief {
     store = try place.folder().storeID()
   }
 
-  /// The entry in version 1, with any number as the id of a data key.
-  func entry(ofVersion1 keyID: UInt32) -> Data {
-    let former = BlobEntry(
-      algorithm: blob.algorithm, length: blob.length, id: blob.id, key: blob.key,
-      lastTag: blob.lastTag, .keyID(keyID))
-    return former.encoded()
-  }
-
   /// Puts other bytes, sealed under the key that the blob had, in the place of a segment of any
   /// blob's file.
   ///

@@ -101,8 +101,7 @@ struct Keyset: Sendable {
       ManifestKeys(
         records: try KeyedHash(Self.derive(nameKey, store, Label.manifestRecords)),
         removals: try KeyedHash(Self.derive(nameKey, store, Label.manifestRemovals)),
-        manifest: try SealingKey(Self.derive(primary, store, Label.manifest)),
-        former: try AuthenticationKey(Self.derive(primary, store, Label.formerManifest)))
+        manifest: try SealingKey(Self.derive(primary, store, Label.manifest)))
     }
   }
 
