@@ -6,6 +6,9 @@ cd "$(dirname "$0")/.."
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
 swift build --build-tests --package-path Examples "${flags[@]}"
+# They are programs with the default traits.
+[[ ! -e Examples/Package.resolved ]] || { echo "demo: the examples resolve packages" >&2; exit 1; }
+echo "demo: no package was resolved beside this one"
 SPS_TOOL=1 swift build --product securestore "${flags[@]}"
 scripts/private-env.sh bash Examples/run-demo.sh
 scripts/private-env.sh bash Examples/run-vault-demo.sh
