@@ -141,8 +141,7 @@ import Testing
     #expect(code { $0 = [1] } == .damaged)
     for count in 2..<good.count { #expect(code { $0 = Array($0.prefix(count)) } == .damaged) }
     #expect(code { $0.append(0) } == .damaged)
-    // Version 1 was that of an entry without a hash.
-    for version in [0, 1, 3, 255] as [UInt8] { #expect(code { $0[0] = version } == .unsupported) }
+    for version in [0, 2, 255] as [UInt8] { #expect(code { $0[0] = version } == .unsupported) }
     #expect(code { $0 = [2, 0, 1] } == .unsupported)
     for kind in [2, 255] as [UInt8] { #expect(code { $0[1] = kind } == .unsupported) }
     for algorithm in [0, 3, 4, 255] as [UInt8] {

@@ -34,7 +34,7 @@ import Testing
     var sealed = [UInt8](repeating: 0, count: figures.count + SealingKey.overhead)
     var span = sealed.mutableSpan
     var output = unsafe span.mutableBytes
-    let version: [UInt8] = [2]
+    let version: [UInt8] = [1]
     try keys.manifest.seal(
       unsafe figures.span.bytes, authenticating: unsafe version.span.bytes, into: &output)
     return try Manifest(reading: version + sealed, keys)
@@ -52,7 +52,7 @@ import Testing
     #expect(try read(figures: whole(shown)) == manifest)
 
     let bytes = try manifest.bytes(keys)
-    #expect(bytes.count == 1153 && bytes[0] == 2)
+    #expect(bytes.count == 1153 && bytes[0] == 1)
     #expect(try Manifest(reading: bytes, keys) == manifest)
     // The nonce, and with it all that follows, is another each time.
     #expect(try manifest.bytes(keys)[1...] != bytes[1...])

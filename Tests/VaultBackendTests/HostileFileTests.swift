@@ -242,7 +242,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1, 3]) func anotherVersionIsUnsupported(_ version: Int) throws {
+  @Test(arguments: [0, 2, 3]) func anotherVersionIsUnsupported(_ version: Int) throws {
     _ = try fill()
     try vault.tamper("PRAGMA user_version = \(version)")
     #expect(code { _ = try vault.storage().load(String.self, forKey: "key-0") } == .unsupported)

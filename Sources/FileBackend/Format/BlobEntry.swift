@@ -112,7 +112,7 @@ extension BlobEntry {
   /// The bytes for the index; the caller wipes them.
   func encoded(withMark: Bool = true) -> Data {
     var bytes = Data(capacity: Self.byteCount)
-    bytes.append(contentsOf: [FileEntry.Version.blob.rawValue, 1, algorithm.rawValue])
+    bytes.append(contentsOf: [FileEntry.version, 1, algorithm.rawValue])
     bytes.append(contentsOf: SegmentLayout.bigEndian(UInt64(length)))
     bytes.append(contentsOf: SegmentLayout.bigEndian(UInt32(SegmentLayout.segmentSize)))
     bytes.append(contentsOf: id.bytes)

@@ -10,11 +10,8 @@ enum FileEntry: Sendable {
   case small(Data)
   case blob(BlobEntry)
 
-  /// The versions of entries, one for each kind.
-  enum Version: UInt8 {
-    case small = 1
-    case blob = 2
-  }
+  /// The version of the format.
+  static let version: UInt8 = 1
 
   /// The length of the value in bytes.
   var length: Int {
@@ -35,24 +32,21 @@ enum FileEntry: Sendable {
   init(reading bytes: RawSpan) throws(StorageError) {
     var offset = 0
     let number = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
-    guard let version = Version(rawValue: number) else {
-      throw StorageError(
-        .unsupported, "this release can't read entry version \(number); update the program")
-    }
-    switch (try ByteReading.integer(bytes, at: &offset, as: UInt8.self), version) {
-    case (0, .small):
+    let kind = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
+    switch (number, kind) {
+    case (Self.version, 0):
       let count = bytes.byteCount - offset
       guard count <= SegmentLayout.entryLimit else {
         throw StorageError(.damaged, "a value in the index is longer than allowed")
       }
       let value = bytes.extracting(offset..<bytes.byteCount)
       self = .small(unsafe value.withUnsafeBytes { unsafe Data($0) })
-    case (1, .blob):
+    case (Self.version, 1):
       self = .blob(try BlobEntry(reading: bytes, at: &offset))
       guard offset == bytes.byteCount else {
         throw StorageError(.damaged, "the entry has bytes after its end")
       }
-    case (let kind, _):
+    default:
       throw StorageError(
         .unsupported,
         "this release can't read entry kind \(kind) of version \(number); read the value with the "
@@ -65,7 +59,7 @@ enum FileEntry: Sendable {
     switch self {
     case .small(let value):
       var bytes = Data(capacity: 2 + value.count)
-      bytes.append(contentsOf: [Version.small.rawValue, 0])
+      bytes.append(contentsOf: [Self.version, 0])
       bytes.append(value)
       return bytes
     case .blob(let blob): return blob.encoded()

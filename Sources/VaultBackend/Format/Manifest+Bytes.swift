@@ -3,7 +3,7 @@ internal import StorageCore
 
 extension Manifest {
   /// The version of the format.
-  static let version: UInt8 = 2
+  static let version: UInt8 = 1
   /// The length in bytes of the figures.
   static let bodySize = 8 + 2 * (8 + 32) + bucketCount * 16
   /// The length in bytes of a manifest.

@@ -6,7 +6,7 @@ internal import StorageCore
 enum VaultSchema {
   /// `SPSv`, in the file's header for file(1) and for us.
   static let applicationID: Int64 = 0x5350_5376
-  static let version: Int64 = 2
+  static let version: Int64 = 1
   /// The length of a page in bytes.
   static let pageSize = 2048
   /// The longest row: a payload of the longest length, its seal and its name.
@@ -38,7 +38,7 @@ enum VaultSchema {
   /// Refuses a file whose definitions differ from a vault's.
   ///
   /// - Throws: `StorageError`: `damaged` for a database that is no vault, `unsupported` for one of
-  ///   a later version.
+  ///   another version.
   static func check(_ connection: Connection) throws(StorageError) {
     guard try integer("PRAGMA application_id", connection) == applicationID else {
       throw notAVault(connection.path)
@@ -47,10 +47,8 @@ enum VaultSchema {
     guard version == Self.version else {
       throw StorageError(
         .unsupported,
-        "this release can't read vault version \(version); "
-          + (version > Self.version
-            ? "update the program"
-            : "export its values with the program that wrote it, and import them here"),
+        "this release can't read vault version \(version); export its values with the program that "
+          + "wrote it, and import them here",
         path: connection.path)
     }
     var index = 0

@@ -12,8 +12,8 @@ public struct SQLiteVersion: Hashable, Sendable, CustomStringConvertible {
   /// <https://sqlite.org/wal.html#walresetbug>, 3.7.0 to 3.51.2 but 3.44.6 and 3.50.7.
   ///
   /// Programs that use this package are not affected: while one copies a vault's log, none can
-  /// write. Programs that open a vault with SQLite directly, and earlier releases of this package,
-  /// don't follow this rule. A distribution may have fixed its SQLite without changing the number.
+  /// write. Programs that open a vault with SQLite directly don't follow this rule. A distribution
+  /// may have fixed its SQLite without changing the number.
   public var hasLogResetFault: Bool {
     guard (3_007_000...3_051_002).contains(number) else { return false }
     // The same fix, on two older branches.

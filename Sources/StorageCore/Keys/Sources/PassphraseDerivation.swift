@@ -155,7 +155,7 @@ enum Label {
   static let keysetKey = Array("SPS keyset key v1".utf8)
   static let manifestRecords = Array("SPS manifest records v1".utf8)
   static let manifestRemovals = Array("SPS manifest removals v1".utf8)
-  static let manifest = Array("SPS manifest v2".utf8)
+  static let manifest = Array("SPS manifest v1".utf8)
   static let rootCheck = Array("SPS root check v1".utf8)
   static let rootMarks = Array("SPS root marks v1".utf8)
   static let directName = Array("SPS direct name key v1".utf8)
