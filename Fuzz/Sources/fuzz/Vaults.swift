@@ -108,7 +108,8 @@ private final class Vaults {
     _ = try taking { try verification.run(connection, keys, latest: .init()) }
     let opener = try RecordOpener(of: store, in: engine, until: .now)
     var salvage = VaultSalvage(connection, opener)
-    _ = try taking { try salvage.run(walking: true) { _, _ in } }
+    _ = try taking { try salvage.run { _, _ in } }
+    _ = try taking { try salvage.compare() }
   }
 
   private func store(of header: [UInt8]) -> SealedStore {

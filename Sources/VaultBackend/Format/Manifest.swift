@@ -16,6 +16,12 @@ struct Manifest: Hashable {
     var sum: UInt64 = 0
     /// How many names have a tombstone.
     var removals: UInt32 = 0
+
+    /// Adds a record's share with the mask 0, and subtracts it with `.max`.
+    mutating func change(_ share: UInt64, mask: UInt64) {
+      count &+= UInt32(truncatingIfNeeded: mask | 1)
+      sum &+= (share ^ mask) &+ (mask & 1)
+    }
   }
 
   /// A number of shares, and their sum.
@@ -90,10 +96,8 @@ struct Manifest: Hashable {
   }
 
   private mutating func change(_ share: RecordShare, _ name: NameHash, mask: UInt64) {
-    let bucket = Self.bucket(of: name)
     records.change(share, mask: mask)
-    buckets[bucket].count &+= UInt32(truncatingIfNeeded: mask | 1)
-    buckets[bucket].sum &+= (share.bucket ^ mask) &+ (mask & 1)
+    buckets[Self.bucket(of: name)].change(share.bucket, mask: mask)
   }
 
   // MARK: - Removals

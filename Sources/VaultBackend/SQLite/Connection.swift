@@ -320,27 +320,6 @@ final class Connection: @unchecked Sendable {
     return unsafe WriteAheadIndex(file)
   }
 
-  /// All pages of the file as this connection sees it, even if its trees are broken.
-  ///
-  /// https://sqlite.org/c3ref/serialize.html: pages are read one by one, including the log's, and
-  /// no tree is followed. Closing another descriptor of ours would release SQLite's locks
-  /// (fcntl(2)).
-  ///
-  /// - Parameter limit: the most bytes that the image may take in memory.
-  /// - Returns: nil when the image would be larger.
-  /// - Throws: `StorageError` when the file can't be read, or memory is short.
-  func image(atMost limit: Int) throws(StorageError) -> FileImage? {
-    var (pages, size): (Int64, Int64) = (0, 0)
-    try Statement.once("PRAGMA page_count", self) { pages = $0.integer(0) }
-    try Statement.once("PRAGMA page_size", self) { size = $0.integer(0) }
-    guard (1...65536).contains(size), pages >= 0, pages <= Int64(limit) / size else { return nil }
-    var count: sqlite3_int64 = 0
-    guard let start = unsafe sqlite3_serialize(handle, "main", &count, 0), count >= 0 else {
-      throw error(SQLITE_NOMEM, "read all of")
-    }
-    return unsafe FileImage(start, count: Int(count))
-  }
-
   /// Copies the whole file, as it is at one moment, into an empty one.
   ///
   /// - Parameters:

@@ -13,16 +13,11 @@ public struct VaultRepair: Hashable, Sendable {
   public let setAsideCount: Int
   /// How many of those were removed, because that was asked for.
   public let droppedCount: Int
-  /// How many of the values that open were found only by searching all pages, because the file's
-  /// tree was broken.
-  ///
-  /// Each record proves itself by its seal.
-  public let walkedCount: Int
   /// How many of the records that stay are not proven by the manifest: they may be older than the
   /// last one written under their name, or removed since.
   ///
   /// The vault has 64 parts, and the manifest proves the records of a part together: if one of them
-  /// is missing or old, all records of its part count here, however they were found.
+  /// is missing or old, all records of its part count here.
   public let unprovenCount: Int
   /// The key names of the unproven records that open, sorted.
   public let unprovenKeys: [StoreKey]

@@ -5,13 +5,10 @@ internal import StorageCore
 ///
 /// Each row has its name twice, in the table and in the index, on different pages: a record is
 /// taken under the name that it opens under. A record that opens under neither may be of another
-/// authentication tag, so it is taken under both. Every page is also searched for rows. The
-/// manifest decides between these rows and those that the table's tree or the index led to: the way
-/// to a row proves nothing.
+/// authentication tag, so it is taken under both. The manifest says which records are not proven.
 struct VaultSalvage {
-  /// Is handed a record to take for a name, in the place of an earlier one; nil takes back the
-  /// earlier one.
-  typealias Taking = (NameHash, [UInt8]?) throws(StorageError) -> Void
+  /// Is handed a record to take for a name, in the place of an earlier one.
+  typealias Taking = (NameHash, [UInt8]) throws(StorageError) -> Void
 
   /// What a salvage took.
   struct Result {
@@ -21,8 +18,6 @@ struct VaultSalvage {
     var closed = 0
     /// How many of those that do not open are under a retired data key.
     var setAside = 0
-    /// How many of those that open were found only by searching the pages.
-    var walked = 0
     /// How many records, of both kinds, the manifest does not prove to be the ones written last.
     var unproven = 0
     /// The key names of the unproven records that open.
@@ -37,8 +32,8 @@ struct VaultSalvage {
     /// Nil for a record that does not open.
     let clearName: String?
     let isSetAside: Bool
-    /// Whether only the search of the pages found it.
-    let isWalked: Bool
+    /// Whether it opens under neither of its names, and was taken under both.
+    let isDouble: Bool
   }
 
   let source: Connection
@@ -46,9 +41,9 @@ struct VaultSalvage {
   /// What the index says, by sequence number.
   private var entries: [(sequence: Int64, name: NameHash)] = []
   private var rows: Set<Int64> = []
-  private(set) var taken: [NameKey: Taken] = [:]
+  private var taken: [NameKey: Taken] = [:]
   /// The names of records that the manifest does not prove.
-  var unproven: [NameKey] = []
+  private var unproven: [NameKey] = []
 
   /// What was taken.
   var result: Result {
@@ -57,7 +52,6 @@ struct VaultSalvage {
       result.opened += taken.clearName == nil ? 0 : 1
       result.closed += taken.clearName == nil ? 1 : 0
       result.setAside += taken.isSetAside ? 1 : 0
-      result.walked += taken.isWalked && taken.clearName != nil ? 1 : 0
     }
     result.unproven = unproven.count
     result.unprovenKeys = unproven.compactMap { taken[$0]?.clearName }.sorted()
@@ -109,11 +103,11 @@ struct VaultSalvage {
     var last = VaultRows.number(
       farBeyond: latest, try lastNumber(of: source), Int64(clamping: told?.generation ?? 0))
     var salvage = VaultSalvage(source, opener)
-    try salvage.run(walking: true) { (name, record) throws(StorageError) in
-      guard let record else { return try remove(name, from: destination) }
+    try salvage.run { (name, record) throws(StorageError) in
       last += 1
       try VaultRows.set(record, for: name, sequence: last, destination)
     }
+    for name in try salvage.compare() { try remove(name, from: destination) }
     if droppingUnreadable {
       for (name, taken) in salvage.taken where taken.clearName == nil {
         try remove(name.name, from: destination)
@@ -153,23 +147,45 @@ struct VaultSalvage {
 
   /// Hands every record that can be read to `take`, under a name that it opens under, if any.
   ///
-  /// A later record of the same name is to replace the earlier.
+  /// Of several records of a name that open, the one with the greatest number stays.
   ///
-  /// - Parameters:
-  ///   - walking: whether the pages are searched for rows that nothing leads to, and all rows are
-  ///     compared with the manifest.
-  ///   - take: is handed each record.
   /// - Throws: what `take` throws, or `StorageError` for an error that is not about the records.
-  mutating func run(walking: Bool, _ take: Taking) throws(StorageError) {
+  mutating func run(_ take: Taking) throws(StorageError) {
     try readIndex()
     // By the table from both ends, and then by the index.
-    let isWhole = try readTable("ASC", take)
-    if !isWhole { try readTable("DESC", take) }
-    for (sequence, name) in entries
-    where !rows.contains(sequence) && !hasOpened(name) {
+    if try !readTable("ASC", take) { _ = try readTable("DESC", take) }
+    for (sequence, name) in entries where !rows.contains(sequence) {
       try Self.skippingDamage { () throws(StorageError) in try read(sequence, name, take) }
     }
-    if walking { try settle(isTreeWhole: isWhole, take) }
+  }
+
+  /// Compares the records that were taken with the manifest, bucket by bucket.
+  ///
+  /// - Returns: the names that the manifest proves to be damaged ones, whose records are under
+  ///   another name as well.
+  mutating func compare() throws(StorageError) -> [NameHash] {
+    guard let keys = opener.manifestKeys else { return [] }
+    let told = try Self.manifest(of: source, keys)?.buckets
+    var found = [Manifest.Bucket](repeating: Manifest.Bucket(), count: Manifest.bucketCount)
+    for (name, taken) in taken {
+      found[Manifest.bucket(of: name.name)].change(taken.share, mask: 0)
+    }
+    func isProven(_ bucket: Int) -> Bool {
+      told?[bucket].count == found[bucket].count && told?[bucket].sum == found[bucket].sum
+    }
+    var dropped: [NameHash] = []
+    for (name, double) in taken where double.isDouble {
+      let bucket = Manifest.bucket(of: name.name)
+      found[bucket].change(double.share, mask: .max)
+      if isProven(bucket) {
+        taken[name] = nil
+        dropped.append(name.name)
+      } else {
+        found[bucket].change(double.share, mask: 0)
+      }
+    }
+    unproven = taken.keys.filter { !isProven(Manifest.bucket(of: $0.name)) }
+    return dropped
   }
 
   private mutating func readIndex() throws(StorageError) {
@@ -184,7 +200,6 @@ struct VaultSalvage {
   }
 
   /// - Returns: whether it came to the other end.
-  @discardableResult
   private mutating func readTable(
     _ order: String, _ take: Taking
   ) throws(StorageError) -> Bool {
@@ -220,42 +235,40 @@ struct VaultSalvage {
   private mutating func offer(
     _ record: [UInt8], _ name: NameHash?, _ sequence: Int64, _ take: Taking
   ) throws(StorageError) {
-    if let name, hasOpened(name) { return }
-    let others = indexNames(of: sequence).filter { $0 != name && !hasOpened($0) }
+    if let name, hasOpened(name, sequence) { return }
+    let others = indexNames(of: sequence).filter { $0 != name && !hasOpened($0, sequence) }
     let names = (name.map { [$0] } ?? []) + others
     for name in names {
       guard let clearName = try opener.clearName(of: record, under: name) else { continue }
       return try keep(record, name, sequence, clearName, take)
     }
     for name in names where taken[NameKey(name)] == nil {
-      try keep(record, name, sequence, nil, take)
+      try keep(record, name, sequence, nil, isDouble: names.count > 1, take)
     }
   }
 
-  private func hasOpened(_ name: NameHash) -> Bool { taken[NameKey(name)]?.clearName != nil }
+  /// Whether a record of this name that opens was taken, with this number or a greater one.
+  private func hasOpened(_ name: NameHash, _ sequence: Int64) -> Bool {
+    guard let taken = taken[NameKey(name)], taken.clearName != nil else { return false }
+    return taken.sequence >= sequence
+  }
 
   /// Takes a record in the place of any other of its name.
-  mutating func keep(
+  private mutating func keep(
     _ record: [UInt8], _ name: NameHash, _ sequence: Int64, _ clearName: String?,
-    isWalked: Bool = false, _ take: Taking
+    isDouble: Bool = false, _ take: Taking
   ) throws(StorageError) {
     let share = try opener.manifestKeys.map { (keys) throws(StorageError) in
       try RecordShare(of: record, name, keys).bucket
     }
     taken[NameKey(name)] = Taken(
       sequence: sequence, share: share ?? 0, clearName: clearName,
-      isSetAside: clearName == nil && opener.isSetAside(record), isWalked: isWalked)
+      isSetAside: clearName == nil && opener.isSetAside(record), isDouble: isDouble)
     try take(name, record)
   }
 
-  /// Takes back what was taken for a name.
-  mutating func drop(_ name: NameHash, _ take: Taking) throws(StorageError) {
-    guard taken.removeValue(forKey: NameKey(name)) != nil else { return }
-    try take(name, nil)
-  }
-
   /// The names that the index has for a row.
-  func indexNames(of sequence: Int64) -> [NameHash] {
+  private func indexNames(of sequence: Int64) -> [NameHash] {
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2

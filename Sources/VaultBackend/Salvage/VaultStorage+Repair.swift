@@ -8,11 +8,10 @@ extension VaultStorage {
   /// throws `damaged` until its key is saved or removed, and verifications count it as a record of
   /// another authentication tag, since the two can't be told apart. A file whose structure is
   /// broken is made anew from the records that can still be read; no other program may have the
-  /// vault open then, and the old file stays beside the new one. If such a file has at most 1 GiB,
-  /// all its pages are searched for records, see ``VaultRepair/walkedCount``, which takes as much
-  /// memory. If a name has several records, the one that the manifest proves is taken, wherever it
-  /// was found, or else the one with the greatest sequence number; ``VaultRepair/unprovenKeys``
-  /// lists those that the manifest does not prove. In such a file, records that an interrupted
+  /// vault open then, and the old file stays beside the new one. Such a file is read from both ends
+  /// of its tree and through its index; a record that neither reaches is only in a backup. If a name
+  /// has several records, the one with the greatest sequence number is taken;
+  /// ``VaultRepair/unprovenKeys`` lists those that the manifest does not prove. In such a file, records that an interrupted
   /// rotation had still to seal anew look like records planted by somebody with the old keys: all
   /// of them are set aside, as ``VaultRepair/setAsideCount`` says. Rows that are no records are
   /// removed.
@@ -36,8 +35,8 @@ extension VaultStorage {
     guard !report.isSound || droppingUnreadable && report.otherTagCount > 0 else {
       return VaultRepair(
         valueCount: report.recordCount - report.otherTagCount,
-        unreadableCount: report.otherTagCount, setAsideCount: 0, droppedCount: 0, walkedCount: 0,
-        unprovenCount: 0, unprovenKeys: [], expectedCount: report.recordCount, oldFile: nil)
+        unreadableCount: report.otherTagCount, setAsideCount: 0, droppedCount: 0, unprovenCount: 0,
+        unprovenKeys: [], expectedCount: report.recordCount, oldFile: nil)
     }
     let engine = try delegate.vault()
     let opener = try RecordOpener(of: store, in: engine, until: .now + delegate.deadline)
@@ -78,7 +77,7 @@ extension VaultStorage {
     VaultRepair(
       valueCount: found.opened, unreadableCount: droppingUnreadable ? 0 : found.closed,
       setAsideCount: droppingUnreadable ? 0 : found.setAside,
-      droppedCount: droppingUnreadable ? found.closed : 0, walkedCount: found.walked,
+      droppedCount: droppingUnreadable ? found.closed : 0,
       unprovenCount: droppingUnreadable ? found.unprovenKeys.count : found.unproven,
       unprovenKeys: found.unprovenKeys, expectedCount: expected, oldFile: oldFile)
   }
@@ -115,7 +114,8 @@ extension VaultStorage {
       let expected = try opener.expectedCount(in: source)
       let (_, keys) = try opener.settled(in: source)
       var salvage = VaultSalvage(source, report.isBroken ? keys : opener)
-      try salvage.run(walking: report.isBroken) { _, _ in }
+      try salvage.run { _, _ in }
+      if report.isBroken { _ = try salvage.compare() }
       var found = salvage.result
       if !report.isBroken {
         found.setAside = 0

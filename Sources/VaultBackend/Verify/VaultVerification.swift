@@ -140,11 +140,10 @@ struct VaultVerification {
       var salvage = VaultSalvage(connection, RecordOpener(inspector))
       var looked: [NameKey: Looked] = [:]
       let inspector = inspector
-      try salvage.run(walking: true) { (name, record) throws(StorageError) in
-        looked[NameKey(name)] = try record.map { (record) throws(StorageError) in
-          try Self.look(at: record, name, keys, inspector)
-        }
+      try salvage.run { (name, record) throws(StorageError) in
+        looked[NameKey(name)] = try Self.look(at: record, name, keys, inspector)
       }
+      for name in try salvage.compare() { looked[NameKey(name)] = nil }
       for (name, looked) in looked { count(looked, name.name) }
     }
     progress?(done, total)

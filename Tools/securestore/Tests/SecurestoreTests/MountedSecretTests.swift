@@ -76,31 +76,4 @@ struct MountedSecretTests {
     #expect(try tool.run(["get", "A"] + place).code == 77)
     #expect(try tool.run(["get", "A", "--group-folder"] + place).lines == ["value"])
   }
-
-  @Test func aRepairSaysWhatItFoundOnPages() throws {
-    let tool = try Tool()
-    for index in 0..<12 {
-      _ = try tool.run("set", "KEY\(index)", input: String(repeating: "v\(index)", count: 200))
-    }
-    #expect(try tool.run("compact").code == 0)
-    var bytes = try Data(contentsOf: URL(fileURLWithPath: tool.vault))
-    let size = bytes.pageSize
-    // The third page is the root of the records' table.
-    bytes.replaceSubrange(2 * size..<2 * size + 300, with: Data(repeating: 0xA5, count: 300))
-    let copy = tool.path("copy.vault")
-    try bytes.write(to: URL(fileURLWithPath: tool.vault))
-    try bytes.write(to: URL(fileURLWithPath: copy))
-    try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: copy)
-    let said = try tool.run("repair", "--yes")
-    #expect(said.code == 0)
-    #expect(
-      (said.text + said.errors).contains(
-        "12 of 12 values kept, 12 of them found on pages that no index refers to"))
-    let json = try tool.run(
-      "repair", "--yes", "--json", "--vault", copy, "--app", "com.example.tool"
-    )
-    .json()
-    #expect(json["walked"] as? Int == 12 && json["unproven"] as? Int == 0)
-    #expect(try tool.run("get", "KEY7").lines == [String(repeating: "v7", count: 200)])
-  }
 }

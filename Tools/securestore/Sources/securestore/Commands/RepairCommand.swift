@@ -11,7 +11,7 @@ struct RepairCommand: ParsableCommand {
       Copy the file first: afterwards its present state counts as correct. Values that don't open \
       stay until they are set or removed. --drop-unreadable removes them for good, including values \
       whose names are unknown and values sealed with another authentication tag. If the file's \
-      structure is broken, a new file is written from the values that a search of all pages finds. \
+      structure is broken, a new file is written from the values that its tree still leads to. \
       The command asks first, unless --yes is given. With --yes, what somebody may have done without \
       the keys is accepted only if --accept names it. The command says how many values it keeps, how \
       many are lost, which ones may be older than the last write, and where the old file stays if it \
@@ -55,21 +55,21 @@ struct RepairCommand: ParsableCommand {
       "repaired \(place.path): \(repair.text)\(old)",
       Self.answer(
         place, report, values: repair.valueCount, notOpened: repair.unreadableCount,
-        dropped: repair.droppedCount, gone: repair.goneCount, walked: repair.walkedCount,
-        unproven: repair.unprovenCount, unprovenNames: repair.unprovenKeys,
+        dropped: repair.droppedCount, gone: repair.goneCount, unproven: repair.unprovenCount,
+        unprovenNames: repair.unprovenKeys,
         expected: repair.expectedCount, oldFile: repair.oldFile))
   }
 
   private static func answer(
     _ place: VaultPlace, _ report: VaultReport, values: Int, notOpened: Int, dropped: Int = 0,
-    gone: Int = 0, walked: Int = 0, unproven: Int = 0, unprovenNames: [String] = [],
+    gone: Int = 0, unproven: Int = 0, unprovenNames: [String] = [],
     expected: Int?, oldFile: String? = nil
   ) -> JSONValue {
     .object([
       ("path", .string(place.path)), ("accepted", report.json()),
       ("values", .number("\(values)")), ("notOpened", .number("\(notOpened)")),
       ("dropped", .number("\(dropped)")), ("gone", .number("\(gone)")),
-      ("walked", .number("\(walked)")), ("unproven", .number("\(unproven)")),
+      ("unproven", .number("\(unproven)")),
       ("unprovenNames", .array(unprovenNames.map { .string($0) })),
       ("expected", expected.map { .number("\($0)") } ?? .null),
       ("oldFile", oldFile.map { .string($0) } ?? .null),
@@ -114,7 +114,6 @@ extension VaultRepair {
     var text = Printable.count(valueCount, "value")
     if let expectedCount { text = "\(valueCount) of \(Printable.count(expectedCount, "value"))" }
     text += " kept"
-    if walkedCount > 0 { text += ", \(walkedCount) of them found on pages that no index refers to" }
     if unreadableCount > 0 { text += ", \(unreadableCount) more that can't be read" }
     if setAsideCount > 0 {
       text += " (\(setAsideCount) of them set aside by a rotation that ended their key; "

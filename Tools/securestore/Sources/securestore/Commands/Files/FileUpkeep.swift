@@ -95,17 +95,11 @@ struct RepairFilesCommand: ParsableCommand {
         ("path", .string(place.path)), ("accepted", report.json),
         ("removed", .array(repair.removedNames.map { .string($0) })),
         ("removedFiles", .number("\(repair.removedBlobCount)")),
-        ("walked", .number("\(repair.index.walkedCount)")),
         ("unproven", .number("\(repair.index.unprovenCount)")),
         ("unprovenNames", .array(repair.index.unprovenKeys.map { .string($0) })),
         ("oldFile", repair.index.oldFile.map { .string($0) } ?? .null),
       ]))
     for name in repair.removedNames { output.output.note("removed \(name)") }
-    if repair.index.walkedCount > 0 {
-      output.output.note(
-        "\(Printable.count(repair.index.walkedCount, "name")) found on pages that the index does not refer "
-          + "to")
-    }
     if repair.index.unprovenCount > 0 { output.output.note(repair.index.unprovenText) }
   }
 
