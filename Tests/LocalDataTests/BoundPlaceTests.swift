@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LocalData
@@ -220,6 +221,30 @@ struct Twins: Sendable, CustomTestStringConvertible {
       #expect(await code { try await router().set("x", for: inFolder(b)) } == .damaged)
     }
     #expect(text.utf8.count == 33)
+  }
+
+  @Test func theDocumentsExampleOpensInItsFolderAlone() throws {
+    // Made by another implementation: docs/localdata.md, "The form of a sealed value".
+    let bytes = Data(try FormatDocument("localdata.md").bytes("bound-value"))
+    let master = try SecureBytes([UInt8](repeating: 0x42, count: 32))
+    func open(_ id: [UInt8], _ name: String = "role") throws(StorageError) -> Data {
+      let place = BoundPlace(id: { (_) throws(StorageError) in id }, advice: "")
+      let binding = ValueBinding(["fileSystem custom"], name, place)
+      return try ValueSealer(nil, .json, binding: binding).open(Envelope(reading: bytes), [master])
+    }
+    #expect(try open(Array(0x10..<0x20)) == Data("\"admin\"".utf8))
+    let others: [(id: [UInt8], name: String)] = [
+      (Array(0x11..<0x21), "role"), ([], "role"), (Array(0x10..<0x20), "rule"),
+    ]
+    for other in others {
+      #expect(throws: StorageError.self) { try open(other.id, other.name) }
+    }
+    for version in [0, 2, 255] as [UInt8] {
+      var other = bytes
+      other[4] = version
+      let error = #expect(throws: StorageError.self) { try Envelope(reading: other) }
+      #expect(error?.code == .unsupported && error?.message.contains("version \(version)") == true)
+    }
   }
 
   @Test func theAuditOpensWhatIsBoundAndSaysWhatIsNot() async throws {

@@ -81,27 +81,6 @@ import Testing
     #expect(try await router.get(key) == "x")
   }
 
-  @Test func aWeakOldValueIsToldOnceInAProcess() throws {
-    let said = Lock<[StorageError]>([])
-    let material = try SecureBytes([1])
-    let sealing = Envelope.Sealing(
-      origin: .provider, algorithm: .chaCha20Poly1305, function: .hkdfSHA256, rounds: 0, salt: [],
-      info: [], source: "p")
-    let former = StorageDiagnostics.handler
-    defer { StorageDiagnostics.handler = former }
-    // Other tests report errors of theirs at the same time.
-    StorageDiagnostics.handler = { error in
-      if error.key?.hasPrefix("told") == true {
-        said.withLock { $0.append(error) }
-      } else {
-        former(error)
-      }
-    }
-    for _ in 0..<3 { MaterialFloor.report(material, sealing, of: "told once") }
-    MaterialFloor.report(material, sealing, of: "told also")
-    #expect(said.withLock { $0.map(\.key) } == ["told once", "told also"])
-  }
-
   /// A value whose head asks for as many iterations as the format allows.
   private func demanding(_ rounds: UInt32) -> Data {
     let sealing = Envelope.Sealing(

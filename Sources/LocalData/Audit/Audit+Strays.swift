@@ -318,8 +318,7 @@ extension Audit {
     findings.append(
       StorageAuditFinding(
         .oldKey, place: container.description,
-        "\(AuditText.count(report.oldBlobCount, "file")) of values not sealed since the last rotation, or by "
-          + "an earlier release"))
+        "\(AuditText.count(report.oldBlobCount, "file")) of values not sealed since the last rotation"))
   }
 
   // MARK: - Keyrings

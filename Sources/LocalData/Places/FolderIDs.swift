@@ -15,20 +15,13 @@ struct FolderIDs: Sendable {
   static let file = ".folder.id"
   private static let size = 16
 
-  /// What the ledger knows of a folder.
-  struct Entry: Codable, Equatable, Sendable {
-    var id: [UInt8]?
-    /// Whether the program took over the folder with values that are bound to no folder.
-    var takesOldForm = false
-  }
-
   /// The id of a folder; nil if it has none, which happens only for reading.
   ///
   /// - Throws: `configurationConflict` if the file names the id that the ledger has for another
   ///   folder.
   func id(of path: String, isWriting: Bool) throws(StorageError) -> [UInt8]? {
     let folder = SharedFolder(path: path)
-    if let known = try ledger?.folder(path)?.id {
+    if let known = try ledger?.folder(path) {
       if isWriting, try !folder.contains(Self.file) { _ = try make(known, in: folder) }
       return known
     }
@@ -49,20 +42,17 @@ struct FolderIDs: Sendable {
   /// had it.
   func adopt(_ path: String) throws(StorageError) {
     guard let ledger, try FileStatus.of(path) != nil else { return }
-    let id = try Self.inFile(of: path)
-    if let id {
-      for (other, entry) in try ledger.folders() where other != path && entry.id == id {
-        try ledger.moveEntries(from: other, to: path)
-        try ledger.forget(folder: other)
-      }
+    guard let id = try Self.inFile(of: path) else { return }
+    for (other, known) in try ledger.folders() where other != path && known == id {
+      try ledger.moveEntries(from: other, to: path)
+      try ledger.forget(folder: other)
     }
-    let known = try ledger.folder(path)?.id
-    try ledger.record(Entry(id: id ?? known, takesOldForm: true), ofFolder: path)
+    try ledger.record(id, ofFolder: path)
   }
 
   private func requireUnknown(_ id: [UInt8], _ path: String) throws(StorageError) {
     guard let ledger else { return }
-    for (other, entry) in try ledger.folders() where other != path && entry.id == id {
+    for (other, known) in try ledger.folders() where other != path && known == id {
       throw StorageError(
         .configurationConflict,
         "the folder has the id of the folder \(other). If you moved it here, call adoptFolder(at:). If it "
@@ -100,41 +90,30 @@ struct FolderIDs: Sendable {
 
 extension Ledger {
   private static let folderPrefix = "folder:"
-  private static func bound(_ domain: StorageDomain, _ name: String) -> String {
-    "bound:\(domain)\u{1F}\(name)"
+
+  /// The id of a folder.
+  func folder(_ path: String) throws(StorageError) -> [UInt8]? {
+    try storage.load([UInt8].self, forKey: Self.folderPrefix + path)
   }
 
-  func folder(_ path: String) throws(StorageError) -> FolderIDs.Entry? {
-    try storage.load(decodable: FolderIDs.Entry.self, forKey: Self.folderPrefix + path)
-  }
-
-  /// All folders with their paths.
-  func folders() throws(StorageError) -> [(path: String, entry: FolderIDs.Entry)] {
-    var folders: [(String, FolderIDs.Entry)] = []
+  /// The ids of all folders with their paths.
+  func folders() throws(StorageError) -> [(path: String, id: [UInt8])] {
+    var folders: [(String, [UInt8])] = []
     for key in try storage.keys() where key.hasPrefix(Self.folderPrefix) {
       let path = String(key.dropFirst(Self.folderPrefix.count))
-      if let entry = try folder(path) { folders.append((path, entry)) }
+      if let id = try folder(path) { folders.append((path, id)) }
     }
     return folders
   }
 
   /// Records the id of a folder, unless it has one; returns the recorded id.
   func settle(_ id: [UInt8], ofFolder path: String) throws(StorageError) -> [UInt8] {
-    try storageErrors {
-      try storage.transaction { transaction in
-        let key = Self.folderPrefix + path
-        var entry = try transaction.load(decodable: FolderIDs.Entry.self, forKey: key)
-        if let known = entry?.id { return known }
-        entry = entry ?? FolderIDs.Entry()
-        entry?.id = id
-        try transaction.save(encodable: entry, forKey: key)
-        return id
-      }
-    }
+    try storage.saveIfAbsent(id, forKey: Self.folderPrefix + path)
+    return try folder(path) ?? id
   }
 
-  func record(_ entry: FolderIDs.Entry, ofFolder path: String) throws(StorageError) {
-    try storage.save(encodable: entry, forKey: Self.folderPrefix + path)
+  func record(_ id: [UInt8], ofFolder path: String) throws(StorageError) {
+    try storage.save(id, forKey: Self.folderPrefix + path)
   }
 
   /// Moves the entries of a folder's keys, after the folder was moved.
@@ -154,16 +133,6 @@ extension Ledger {
 
   func forget(folder path: String) throws(StorageError) {
     try storage.delete(forKey: Self.folderPrefix + path)
-  }
-
-  /// Whether the key had a value that is bound to its place: from then on, an older form is not the
-  /// key's value.
-  func isBound(_ domain: StorageDomain, _ name: String) throws(StorageError) -> Bool {
-    try storage.contains(Self.bound(domain, name))
-  }
-
-  func recordBound(_ domain: StorageDomain, _ name: String) throws(StorageError) {
-    _ = try storage.saveIfAbsent(true, forKey: Self.bound(domain, name))
   }
 }
 

@@ -50,8 +50,6 @@ struct Ledger: Sendable {
         try transaction.delete(forKey: old)
       }
     }
-    // From then on, the value has the newer form.
-    if try isBound(entry.domain.domain, entry.name) { try recordBound(domain, entry.name) }
   }
 
   /// All entries.

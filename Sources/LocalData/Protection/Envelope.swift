@@ -39,8 +39,6 @@ package struct Envelope: Sendable {
   package let serializer: Serializer.Form
   /// Nil for a value that is not sealed.
   package let sealing: Sealing?
-  /// Whether the value is bound to the id of its place; see ``ValueBinding``.
-  package let isBound: Bool
   /// The check value that identifies the key; empty for a value that is not sealed.
   package let check: [UInt8]
   /// The head as it is stored, which is authenticated with a sealed value.
@@ -52,20 +50,13 @@ package struct Envelope: Sendable {
   /// The first bytes of every envelope.
   static var mark: [UInt8] { magic }
   private static let version: UInt8 = 1
-  /// The version of a value that is bound to the id of its place.
-  private static let boundVersion: UInt8 = 2
   package static let checkSize = 16
-
-  /// Whether stored bytes say that they are bound to the id of their place.
-  static func isBound(_ bytes: Data) -> Bool { bytes.starts(with: magic + [boundVersion]) }
   private static let roundLimit: UInt32 = 10_000_000
 
   /// The head of a value.
   static func head(
-    _ serializer: Serializer.Form, _ sealing: Sealing? = nil, check: [UInt8] = [],
-    isBound: Bool = false
+    _ serializer: Serializer.Form, _ sealing: Sealing? = nil, check: [UInt8] = []
   ) -> [UInt8] {
-    let version = isBound ? boundVersion : version
     var bytes = magic + [version, serializer.rawValue, (sealing?.origin ?? .none).rawValue]
     guard let sealing else { return bytes }
     bytes += [sealing.algorithm.rawValue, sealing.function.rawValue]
@@ -79,8 +70,8 @@ package struct Envelope: Sendable {
 
   /// Reads stored bytes.
   ///
-  /// - Throws: `damaged` if the bytes are not an envelope, `unsupported` for an envelope of a later
-  ///   release.
+  /// - Throws: `damaged` if the bytes are not an envelope, `unsupported` for an envelope of another
+  ///   version.
   package init(reading data: Data) throws(StorageError) {
     let bytes = Array(data)
     let span = unsafe bytes.span.bytes
@@ -89,18 +80,17 @@ package struct Envelope: Sendable {
       throw Self.damaged
     }
     let version = try ByteReading.integer(span, at: &offset, as: UInt8.self)
-    guard [Self.version, Self.boundVersion].contains(version) else {
-      throw StorageError(.unsupported, "a later release wrote the value; update this program")
+    guard version == Self.version else {
+      throw StorageError(
+        .unsupported,
+        "this release can't read a value of version \(version); read it with the program that wrote it")
     }
     guard
       let serializer = Serializer.Form(rawValue: try ByteReading.integer(span, at: &offset)),
       let origin = Origin(rawValue: try ByteReading.integer(span, at: &offset))
     else { throw Self.damaged }
     self.serializer = serializer
-    isBound = version == Self.boundVersion
     if origin == .none {
-      // Only sealing can bind.
-      guard !isBound else { throw Self.damaged }
       (sealing, check) = (nil, [])
     } else {
       sealing = try Self.sealing(of: origin, span, at: &offset)

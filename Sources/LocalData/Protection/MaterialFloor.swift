@@ -17,15 +17,6 @@ enum MaterialFloor {
     }
   }
 
-  /// The same derivation, with as many iterations as a new value must have.
-  static func raised(_ sealing: Envelope.Sealing) -> Envelope.Sealing {
-    var raised = sealing
-    if sealing.function == .pbkdf2SHA256 {
-      raised.rounds = max(sealing.rounds, PassphraseFloor.pbkdf2SHA256Rounds)
-    }
-    return raised
-  }
-
   /// Why material, or its derivation, is too weak; nil if both are strong enough.
   static func fault(of material: SecureBytes, _ sealing: Envelope.Sealing) -> String? {
     switch (sealing.origin, sealing.function) {
@@ -49,16 +40,5 @@ enum MaterialFloor {
     guard let fault = fault(of: sealing) ?? fault(of: material, sealing) else { return }
     throw StorageError(
       .invalid, "\(fault). The value was not stored: someone with a copy could guess the secret")
-  }
-
-  /// Reports, once for each key, that an older value was opened which is weaker than new ones may
-  /// be.
-  static func report(_ material: SecureBytes, _ sealing: Envelope.Sealing, of name: String) {
-    guard let fault = fault(of: material, sealing) else { return }
-    PassphraseFloor.report(
-      StorageError(
-        .invalid,
-        "the value was opened, but someone with a copy could guess its secret: \(fault). Use a stronger "
-          + "secret, and store the value again", key: name))
   }
 }

@@ -20,49 +20,23 @@ extension ValueBinding {
     var place: BoundPlace?
     switch domain.kind {
     case .fileSystem(.custom), .encryptedFileSystem(.custom):
-      place = Self.folder(domain, name, address.container, ledger)
+      let path = address.container
+      place = BoundPlace(
+        id: { (isWriting) throws(StorageError) in
+          try FolderIDs(ledger: ledger).id(of: path, isWriting: isWriting)
+        },
+        advice:
+          "Or it was sealed in another folder: if you moved the folder here, call adoptFolder(at:)")
     case .appGroupUserDefaults(let id), .appGroupFileSystem(let id, _):
       place = BoundPlace(
         id: { (_) throws(StorageError) in
           Array(try GroupContainer.id(id, of: address, storage, locations).utf8)
-        },
-        requireOldForm: { () throws(StorageError) in
-          guard try ledger?.isBound(domain, name) != true else { throw Self.olderForm }
         },
         advice: "Or it was sealed for another group")
     case .userDefaults, .keychain, .fileSystem, .encryptedFileSystem: break
     }
     self.init([domain.binding], name, place)
   }
-
-  private static func folder(
-    _ domain: StorageDomain, _ name: String, _ path: String, _ ledger: Ledger?
-  ) -> BoundPlace {
-    BoundPlace(
-      id: { (isWriting) throws(StorageError) in
-        try FolderIDs(ledger: ledger).id(of: path, isWriting: isWriting)
-      },
-      requireOldForm: { () throws(StorageError) in
-        guard let ledger else { return }
-        guard try !ledger.isBound(domain, name) else { throw Self.olderForm }
-        // The router records each value that it writes, so any other value of that form came from
-        // elsewhere.
-        guard try ledger.entry(domain, name) == nil, try ledger.folder(path)?.takesOldForm != true
-        else { return }
-        throw StorageError(
-          .damaged,
-          "the value is bound to no folder, and this program did not store it here; it was not opened. If "
-            + "you moved the folder here, call adoptFolder(at:)")
-      },
-      advice:
-        "Or it was sealed in another folder: if you moved the folder here, call adoptFolder(at:)")
-  }
-
-  private static let olderForm = StorageError(
-    .damaged,
-    "the value is bound to no folder or group, but a newer value of the key was: somebody put an older "
-      + "value here, or an older release of a program wrote it. It was not opened; store the value again"
-  )
 }
 
 extension GroupContainer {

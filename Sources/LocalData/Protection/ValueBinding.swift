@@ -17,30 +17,25 @@ struct ValueBinding: Sendable {
     self.place = place
   }
 
-  /// The bytes that a value is bound to; without a place, the older form.
-  func bytes(_ place: [UInt8]?) -> [UInt8] {
+  /// The bytes that a value is bound to.
+  ///
+  /// No value is bound to an empty id, so a value at a place without an id does not open.
+  func bytes(isWriting: Bool) throws(StorageError) -> [UInt8] {
     var bytes = domain
-    if let place { bytes.appendField(place) }
+    if let place {
+      let id = try place.id(isWriting) ?? []
+      guard !isWriting || !id.isEmpty else {
+        throw StorageError(
+          .unavailable, "the place has no id, so nothing can be sealed for it; try again")
+      }
+      bytes.appendField(id)
+    }
     bytes.appendField(name.utf8)
     return bytes
   }
 
-  /// The bytes that a stored value must be bound to.
-  ///
-  /// No value is bound to an empty id, so a value at a place without an id does not open.
-  func bytes(of envelope: Envelope) throws(StorageError) -> [UInt8] {
-    guard envelope.isBound else { return bytes(nil) }
-    return bytes(try place?.id(false) ?? [])
-  }
-
   /// Refuses a place whose id belongs to another place.
   func requirePlace() throws(StorageError) { _ = try place?.id(false) }
-
-  /// Refuses a value of the older form where only the newer one may be.
-  func requireForm(of envelope: Envelope) throws(StorageError) {
-    guard !envelope.isBound, let place else { return }
-    try place.requireOldForm()
-  }
 }
 
 /// A place of which there are several of the same kind, for example a folder of the caller's
@@ -48,8 +43,6 @@ struct ValueBinding: Sendable {
 struct BoundPlace: Sendable {
   /// The id of the place; nil if it has none yet, which happens only for reading.
   let id: @Sendable (_ isWriting: Bool) throws(StorageError) -> [UInt8]?
-  /// Throws `damaged` unless a value that is bound to no place may belong to this place.
-  let requireOldForm: @Sendable () throws(StorageError) -> Void
   /// What to do if a value belongs to another place; part of an error.
   let advice: String
 }

@@ -59,9 +59,8 @@ final class ValueSealer: Sendable {
     guard let sealing else { return Data(Envelope.head(serializer)) + bytes }
     guard let material else { throw Self.noMaterial }
     if !sealing.waivesFloor { try MaterialFloor.require(material, sealing.pattern) }
-    let place = try binding.place?.id(true)
-    let key = try key(sealingBy(sealing), material, binding.bytes(place))
-    let head = Envelope.head(serializer, key.sealing, check: key.check, isBound: place != nil)
+    let key = try key(sealingBy(sealing), material, binding.bytes(isWriting: true))
+    let head = Envelope.head(serializer, key.sealing, check: key.check)
     let record = try key.seal(bytes.bytes, context(head, key.binding))
     return Data(head) + record
   }
@@ -89,7 +88,6 @@ final class ValueSealer: Sendable {
       }
       return envelope.body
     }
-    try binding.requireForm(of: envelope)
     guard let key = try matching(envelope, stored, materials) else { throw Self.wrongKey }
     var opened = Data()
     do throws(StorageError) {
@@ -97,10 +95,9 @@ final class ValueSealer: Sendable {
         opened = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
       }
     } catch {
-      guard error.code == .damaged, envelope.isBound, let place = binding.place else { throw error }
+      guard error.code == .damaged, let place = binding.place else { throw error }
       throw StorageError(.damaged, "\(error.message). \(place.advice)")
     }
-    if sealing?.waivesFloor != true { MaterialFloor.report(key.material, stored, of: binding.name) }
     return opened
   }
 
@@ -124,7 +121,7 @@ final class ValueSealer: Sendable {
     _ envelope: Envelope, _ stored: Envelope.Sealing, _ materials: [SecureBytes]
   ) throws(StorageError) -> DerivedKey? {
     guard stored.rounds <= roundLimit else { throw tooManyRounds(stored.rounds) }
-    let binding = try binding.bytes(of: envelope)
+    let binding = try binding.bytes(isWriting: false)
     for material in materials {
       let key = try key(stored, material, binding)
       if key.check == envelope.check { return key }

@@ -12,11 +12,11 @@ struct RotationRecord: Codable, Equatable, Sendable {
   var done: Set<String> = []
   /// The shared keys that this rotation has replaced; a run of another program may drop their
   /// former keys.
-  var replaced: Set<String>?
-  /// Whether the stores get a new source; nil in the record of an earlier release.
+  var replaced: Set<String> = []
+  /// Whether the stores get a new source; nil before the rotation has begun.
   var hasNewSource: Bool?
   /// The stores in which records can't be read.
-  var incomplete: Set<String>?
+  var incomplete: Set<String> = []
 }
 
 extension Ledger {

@@ -109,9 +109,7 @@ struct Resealer {
     _ old: Data, _ new: Data, _ value: SealedValue, _ place: any ValuePlace
   ) throws(StorageError) -> Bool {
     defer { core.changes(at: value.address).notify(()) }
-    guard try replace(old, new, value, place) else { return false }
-    try core.noteBinding(of: new, value)
-    return true
+    return try replace(old, new, value, place)
   }
 
   private func replace(
@@ -161,7 +159,7 @@ extension ProviderCall {
       let envelope = try Envelope(reading: stored)
       guard let sealing = envelope.sealing, sealing.origin == .provider else { return false }
       let sealer = ValueSealer(
-        ValueSealer.Sealing(pattern: MaterialFloor.raised(sealing), hasRandomSalt: false),
+        ValueSealer.Sealing(pattern: sealing, hasRandomSalt: false),
         envelope.serializer, binding: core.binding(of: value))
       let isPresent = try await Blocking.run { () throws(StorageError) in
         try sealer.isUnder([present], envelope)
@@ -172,22 +170,10 @@ extension ProviderCall {
         var opened = try sealer.open(envelope, former)
         defer { Wipe.data(&opened) }
         let new = try sealer.seal(opened, present)
-        guard try core.places.place(at: value.address).replace(stored, by: new) else {
-          return false
-        }
-        try core.noteBinding(of: new, value)
-        return true
+        return try core.places.place(at: value.address).replace(stored, by: new)
       }
       if isDone { return true }
     }
     throw StorageError(.busy, "others kept changing the value; rotate again", key: value.name)
-  }
-}
-
-extension RouterCore {
-  /// Records that a key has a value that is bound to its place, so that an older form opens no
-  /// more.
-  fileprivate func noteBinding(of bytes: Data, _ value: SealedValue) throws(StorageError) {
-    if Envelope.isBound(bytes) { try ledger.recordBound(value.domain, value.name) }
   }
 }

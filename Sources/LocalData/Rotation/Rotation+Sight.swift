@@ -115,7 +115,7 @@ extension Rotation {
       let path =
         address.kind == .plainSuite ? FilePath.folder(of: address.container) : address.container
       guard try FileStatus.of(path)?.isFolder == true else { return Self.missing }
-      guard let id = try ledger.folder(address.container)?.id else { return nil }
+      guard let id = try ledger.folder(address.container) else { return nil }
       return try FolderIDs.inFile(of: path) == id ? nil : Self.otherFolder
     } catch {
       guard Resealer.isOfValue(error) else { throw error }

@@ -135,7 +135,7 @@ struct Rotation {
   private mutating func rotate(_ store: RotatedStore) throws(StorageError) {
     defer { tell() }
     guard !record.stores.contains(store.title) else {
-      if record.incomplete?.contains(store.title) == true {
+      if record.incomplete.contains(store.title) {
         leave(store.title, store.title, Self.isIncomplete)
       }
       return
@@ -145,7 +145,7 @@ struct Rotation {
     onStep(.rotatedStore)
     record.stores.insert(store.title)
     if rotated.setAside > 0 || !rotated.remaining.isEmpty {
-      record.incomplete = (record.incomplete ?? []).union([store.title])
+      record.incomplete.insert(store.title)
     }
     try ledger.record(record)
     onStep(.recordedStore)
@@ -198,7 +198,7 @@ struct Rotation {
       try ledger.record(record)
       onStep(.began)
     }
-    if try key.former() == nil, record.replaced?.contains(key.title) != true {
+    if try key.former() == nil, !record.replaced.contains(key.title) {
       try Self.excluding(key) { () throws(StorageError) in
         try key.replace { () throws(StorageError) in
           let (manifest, unreadable) = try list(try values(), below: key.group?.path)
@@ -211,7 +211,7 @@ struct Rotation {
       }
       onStep(.replacedKey)
     }
-    record.replaced = (record.replaced ?? []).union([key.title])
+    record.replaced.insert(key.title)
     try ledger.record(record)
     guard try reseal(key, values) else { return }
     // Somebody may have put the old key back meanwhile.

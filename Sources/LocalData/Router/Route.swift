@@ -20,18 +20,12 @@ final class Route<Value: Codable & Sendable>: Sendable {
   let requireNoConflict: @Sendable () throws(StorageError) -> Void
   /// Called before each write; records where the value is.
   let beforeWriting: @Sendable () throws(StorageError) -> Void
-  /// Called after a write of a value that is bound to its place; records that an older form is
-  /// over.
-  private let afterBinding: @Sendable () throws(StorageError) -> Void
-  /// Whether that was recorded: once is enough.
-  private let isBindingNoted = Lock(false)
 
   init(
     _ name: String, _ address: PlaceAddress, _ place: any ValuePlace, _ serializer: Serializer,
     _ sealer: ValueSealer?, _ materials: Materials, _ changes: Observers<Void>,
     requireNoConflict: @escaping @Sendable () throws(StorageError) -> Void,
-    beforeWriting: @escaping @Sendable () throws(StorageError) -> Void,
-    afterBinding: @escaping @Sendable () throws(StorageError) -> Void
+    beforeWriting: @escaping @Sendable () throws(StorageError) -> Void
   ) {
     self.name = name
     self.address = address
@@ -42,7 +36,6 @@ final class Route<Value: Codable & Sendable>: Sendable {
     self.changes = changes
     self.requireNoConflict = requireNoConflict
     self.beforeWriting = beforeWriting
-    self.afterBinding = afterBinding
   }
 
   // MARK: - Reading
@@ -213,7 +206,6 @@ final class Route<Value: Codable & Sendable>: Sendable {
         try beforeWriting()
         isTried = true
         try place.write(sealed)
-        noteBinding(of: sealed)
       }
     } catch {
       throw error.about(name)
@@ -226,19 +218,6 @@ final class Route<Value: Codable & Sendable>: Sendable {
     try place.write(bytes)
   }
 
-  /// Records that the key has a value that is bound to its place.
-  ///
-  /// The value is stored already, so a failure is only reported: the next write records it.
-  private func noteBinding(of bytes: Data) {
-    guard Envelope.isBound(bytes), !isBindingNoted.withLock({ $0 }) else { return }
-    do throws(StorageError) {
-      try afterBinding()
-      isBindingNoted.withLock { $0 = true }
-    } catch {
-      StorageDiagnostics.report(error.about(name))
-    }
-  }
-
   /// Replaces the stored bytes if they equal `old`, and notifies observers of the place.
   ///
   /// - Returns: whether the bytes were `old`; also false if a rotation replaced the key that `new`
@@ -247,9 +226,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     defer { changes.notify(()) }
     return try materials.sharing { () throws(StorageError) in
       if let new, try !isUnderPresentKey(new) { return false }
-      guard try place.replace(old, by: new) else { return false }
-      if let new { noteBinding(of: new) }
-      return true
+      return try place.replace(old, by: new)
     }
   }
 
@@ -326,9 +303,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
       }
       try beforeWriting()
       isTried = true
-      guard try place.replace(old, by: stored ?? bytes) else { return false }
-      if let stored { noteBinding(of: stored) }
-      return true
+      return try place.replace(old, by: stored ?? bytes)
     }
   }
 

@@ -27,6 +27,6 @@ extension RouterCore {
         throw StorageError(
           .configurationConflict, "the key is declared differently from how its value is stored",
           key: key.name)
-      }, afterBinding: { () throws(StorageError) in })
+      })
   }
 }

@@ -152,7 +152,7 @@ final class RouterCore: Sendable {
     _ key: Key, _ resolution: Resolution, _ state: RouterState
   ) throws(StorageError) -> Route<Key.Value> {
     let place = try places.place(at: resolution.address)
-    let (domain, name) = (key.domain, key.name)
+    let domain = key.domain
     return Route(
       key.name, resolution.address, place, key.serializer, sealer(of: key, resolution, state),
       try materials(of: key.name, resolution.entry.protection, resolution.address, state),
@@ -167,9 +167,6 @@ final class RouterCore: Sendable {
         // Another process may have another configuration, or may have moved the value.
         try core.requireNoConflict(key, resolution)
         try core.ledger.record(resolution.entry, domain)
-      },
-      afterBinding: { [weak self] () throws(StorageError) in
-        try Self.alive(self).ledger.recordBound(domain, name)
       })
   }
 

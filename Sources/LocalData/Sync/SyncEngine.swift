@@ -126,9 +126,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
   ) async throws(StorageError) {
     try await Blocking.run { [ledger, key, link] () throws(StorageError) in
       try ledger.record(
-        SyncRecord(
-          version: entry.version, shared: shared, local: local, isBound: entry.isBound), key,
-        link.transport.id)
+        SyncRecord(version: entry.version, shared: shared, local: local), key, link.transport.id)
     }
   }
 
@@ -137,7 +135,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
   ) async throws -> SyncOutcome<Key.Value>? {
     let last = max(sides.shared?.version ?? 0, sides.record?.version ?? 0)
     guard last < .max else { throw SyncEntry.damaged.about(key.name) }
-    let entry = SyncEntry(version: last + 1, value: value, isBound: sealer.binds)
+    let entry = SyncEntry(version: last + 1, value: value)
     do throws(StorageError) {
       let bytes = try await sealer.bytes(of: entry)
       guard try await link.replace(name, sides.sharedBytes, with: bytes) else { return nil }
@@ -207,7 +205,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
     _ new: Data?, _ shared: SyncEntry, _ sides: Sides
   ) async throws -> SyncOutcome<Key.Value>? {
     guard shared.version < .max else { throw SyncEntry.damaged.about(key.name) }
-    let entry = SyncEntry(version: shared.version + 1, value: new, isBound: sealer.binds)
+    let entry = SyncEntry(version: shared.version + 1, value: new)
     let bytes = try await sealer.bytes(of: entry)
     guard try await link.replace(name, sides.sharedBytes, with: bytes) else { return nil }
     // If another task writes meanwhile, the next attempt reports a conflict with the sent value.

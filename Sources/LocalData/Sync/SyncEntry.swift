@@ -14,8 +14,6 @@ struct SyncEntry: Equatable, Sendable {
   var version: UInt64
   /// The serialized value; nil after a removal.
   var value: Data?
-  /// Whether the entry is bound to the id of its shared store.
-  var isBound = false
 
   private static let magic: [UInt8] = Array("SPSY".utf8)
   private static let format: UInt8 = 1
@@ -35,7 +33,7 @@ struct SyncEntry: Equatable, Sendable {
   /// The bytes after the head of an entry.
   ///
   /// - Throws: `damaged` if the bytes are not an entry, or are not sealed as the key declares;
-  ///   `unsupported` for an entry of a later release.
+  ///   `unsupported` for an entry of another version.
   static func body(of bytes: Data, isSealed: Bool) throws(StorageError) -> Data {
     guard bytes.count <= sizeLimit, bytes.starts(with: magic), bytes.count >= 6 else {
       throw damaged
@@ -43,7 +41,9 @@ struct SyncEntry: Equatable, Sendable {
     let start = bytes.startIndex
     guard bytes[start + 4] == format else {
       throw StorageError(
-        .unsupported, "a later release wrote the shared entry; update this program")
+        .unsupported,
+        "this release can't read a shared entry of version \(bytes[start + 4]); update the program that is "
+          + "older")
     }
     guard bytes[start + 5] == (isSealed ? 1 : 0) else { throw damaged }
     return Data(bytes.dropFirst(6))
@@ -67,11 +67,7 @@ struct SyncEntry: Equatable, Sendable {
     value = bytes[0] == 1 ? nil : Data(content.dropFirst(10))
   }
 
-  init(version: UInt64, value: Data?, isBound: Bool) {
-    self.version = version
-    self.value = value
-    self.isBound = isBound
-  }
+  init(version: UInt64, value: Data?) { (self.version, self.value) = (version, value) }
 
   static let damaged = StorageError(
     .damaged,

@@ -8,10 +8,6 @@ struct SyncRecord: Codable, Equatable, Sendable {
   var shared: [UInt8]
   /// The digest of this machine's serialized value; nil if there was none.
   var local: [UInt8]?
-  /// Whether the shared entry was bound to the store; nil in a record of an earlier release.
-  ///
-  /// From then on, an entry that is bound to no store is not the key's.
-  var isBound: Bool?
 }
 
 extension Ledger {

@@ -12,8 +12,6 @@ struct SyncSealer: Sendable {
   private let domain: String
   private let name: String
   private let store: SharedStoreID
-  /// Throws `damaged` unless an entry that is bound to no store may be the key's.
-  private let requireOldForm: @Sendable () throws(StorageError) -> Void
 
   /// The sealer of a key, by its policy, under the key that the machines share or the provider's
   /// material.
@@ -26,10 +24,6 @@ struct SyncSealer: Sendable {
     form = key.serializer.form
     (domain, name) = ("\(key.domain)", key.name)
     self.store = store
-    requireOldForm = { () throws(StorageError) in
-      let record = try store.ledger.syncRecord(key, store.link.transport.id)
-      guard record?.isBound != true else { throw SyncEntry.damaged }
-    }
     guard !plan.isPlain else {
       (sealing, materials) = (nil, .none)
       return
@@ -60,8 +54,7 @@ struct SyncSealer: Sendable {
   ) async throws(StorageError) -> ValueSealer {
     let id = try await store.find(isWriting: isWriting)
     let place = BoundPlace(
-      id: { (_) throws(StorageError) in id }, requireOldForm: requireOldForm,
-      advice: "Or it was copied from another shared store")
+      id: { (_) throws(StorageError) in id }, advice: "Or it was copied from another shared store")
     return ValueSealer(sealing, form, binding: ValueBinding(["sync", domain], name, place))
   }
 
@@ -94,13 +87,8 @@ struct SyncSealer: Sendable {
     let content = try await Blocking.run { () throws(StorageError) in
       try sealer.open(envelope, known)
     }
-    var entry = try SyncEntry(content: content, form)
-    entry.isBound = envelope.isBound
-    return entry
+    return try SyncEntry(content: content, form)
   }
-
-  /// Whether the entries that are sent from now on are bound to the shared store.
-  var binds: Bool { sealing != nil }
 
   private func material() async throws(StorageError) -> SecureBytes? {
     switch materials {
