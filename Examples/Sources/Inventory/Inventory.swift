@@ -66,11 +66,10 @@ struct Inventory {
     switch Array(CommandLine.arguments.dropFirst()) {
     case ["fill"]: try await fill(router(InventoryKeys()))
     case ["catalog"]: show(try router.catalogReport().json)
-    case ["report", "text"]: show(try await router.audit().text)
-    case ["report", "html"]: show(try await router.audit().html)
+    case ["report"]: show(try await router.audit().text)
     default:
       FileHandle.standardError.write(
-        Data("usage: Inventory fill | catalog | report text | report html\n".utf8))
+        Data("usage: Inventory fill | catalog | report\n".utf8))
       exit(64)
     }
   }

@@ -15,22 +15,6 @@ enum AuditText {
     return String(shown)
   }
 
-  /// The text escaped for HTML, also for attributes.
-  static func html(_ text: String) -> String {
-    var shown = ""
-    for scalar in line(text).unicodeScalars {
-      switch scalar {
-      case "&": shown += "&amp;"
-      case "<": shown += "&lt;"
-      case ">": shown += "&gt;"
-      case "\"": shown += "&quot;"
-      case "'": shown += "&#39;"
-      default: shown.unicodeScalars.append(scalar)
-      }
-    }
-    return shown
-  }
-
   /// A JSON document in which control and invisible characters, which occur only in strings, are
   /// escaped.
   static func json(_ text: String) -> String {
@@ -51,15 +35,6 @@ enum AuditText {
 
   /// A time in UTC, to the second.
   static func time(_ date: Date) -> String { date.formatted(.iso8601) }
-
-  /// A day in UTC.
-  static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
-
-  /// Escaped HTML that may break after the marks which divide a name or a path, and not inside a
-  /// word.
-  static func breakable(_ html: String) -> String {
-    html.replacing(/[\/._]/) { "\($0.output)<wbr>" }
-  }
 
   /// A number with its noun, which gets an s unless the number is 1.
   static func count(_ count: Int, _ noun: String) -> String {

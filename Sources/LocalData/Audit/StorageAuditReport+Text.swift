@@ -1,4 +1,7 @@
-extension StorageAuditReport {
+extension StorageAuditReport: CustomStringConvertible {
+  /// The report as ``text``.
+  public var description: String { text }
+
   /// The report for a terminal or an e-mail: a paragraph for each key, then the findings.
   ///
   /// Characters in names that end a line or control a terminal become `?`.
@@ -18,12 +21,14 @@ extension StorageAuditReport {
   /// docs/localdata-catalog.md describes it.
   public var json: String { AuditDocument(self).text }
 
-  var title: String {
+  /// What the report is about, as its first line says.
+  package var title: String {
     let subject = applicationID.map { " of \($0)" } ?? ""
     return (isLive ? "Storage audit" : "Storage catalog") + subject
   }
 
-  var summary: String {
+  /// How many keys and findings there are.
+  package var summary: String {
     let plain = keys.count { $0.isPlaintext }
     var parts = [
       AuditText.count(keys.count, "key"), "\(plain) in plaintext by declaration",
@@ -43,7 +48,7 @@ extension StorageAuditReport {
 
 extension StorageAuditEntry {
   /// What a report shows beside the domain, the name and whether it is plaintext.
-  var fields: [(label: String, text: String)] {
+  package var fields: [(label: String, text: String)] {
     var fields: [(label: String, text: String)] = [
       ("Data", key.description), ("Owner", key.owner), ("Protection", "\(key.security)"),
       ("Type", "\(key.valueType), \(key.serializer)"), ("Machines", "\(key.availability)"),
@@ -78,7 +83,7 @@ extension StorageAuditEntry.State {
 
 extension StorageAuditFinding {
   /// The key, entry or place of the finding.
-  var subject: String {
+  package var subject: String {
     let key =
       switch (domain, name) {
       case (let domain?, let name?): "\(domain)/\(name)"

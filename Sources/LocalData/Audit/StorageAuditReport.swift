@@ -2,7 +2,7 @@
 ///
 /// A static report lists the declarations of the keys, and opens nothing:
 ///
-///     print(StorageAuditReport.renderText(for: AppStorageCatalog.self))
+///     print(StorageAuditReport(for: AppStorageCatalog.self))
 ///
 /// A live report compares them with the stored data: see ``StorageRouter/audit()``. The same state
 /// gives the same bytes in each form: everything is sorted, and the time of the audit is not
@@ -60,10 +60,5 @@ public struct StorageAuditReport: Hashable, Sendable {
   /// the configuration.
   public static func renderJSON<Catalog: StorageKeyCatalog>(for catalog: Catalog.Type) -> String {
     StorageAuditReport(for: catalog).json
-  }
-
-  /// The static report of a catalog as a self-contained HTML page: no script and no network.
-  public static func renderHTML<Catalog: StorageKeyCatalog>(for catalog: Catalog.Type) -> String {
-    StorageAuditReport(for: catalog).html
   }
 }

@@ -6,7 +6,7 @@ private struct Keys {
   let theme = StoredKey<String>(
     "theme", in: .userDefaults, security: .none, owner: "Settings", description: "The theme.")
   let token = StoredKey<String>(
-    "token", in: .keychain(service: nil), owner: "Login", description: "The token.")
+    "token", in: .keychain(service: nil), owner: "Login", description: "The <user's> token\n& more.")
 }
 
 /// The command `audit` on the data of an application.
@@ -61,6 +61,12 @@ struct AuditCommandTests {
       #expect(form.contains("stray"))
       #expect(!form.contains(Self.marker))
     }
+    #expect(html.contains("The &lt;user&#39;s&gt; token?&amp; more."))
+    #expect(html.contains("<mark>PLAINTEXT</mark>") && html.contains("<mark>stray</mark>"))
+    for word in ["<script", "src=", "http://", "https://", "@import", "url("] {
+      #expect(!html.contains(word), "\(word)")
+    }
+    for word in ["@media print", "name=\"viewport\""] { #expect(html.contains(word)) }
     #expect(try audit("--html", page).code == 3)
   }
 

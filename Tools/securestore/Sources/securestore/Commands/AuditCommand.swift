@@ -33,7 +33,7 @@ struct AuditCommand: ParsableCommand {
     let report = try catalog.file.audit(
       applicationID: catalog.application, keySource: try catalog.keySource(key),
       folder: catalog.folder)
-    if let html { try write(report.html, to: Path.absolute(html)) }
+    if let html { try write(AuditPage(report: report).html, to: Path.absolute(html)) }
     try Output.write(output.isJSON ? report.json : report.text)
     guard report.findings.isEmpty else {
       throw Failure(
