@@ -79,7 +79,7 @@ build_client() {
   without_headers env SPS_TOOL=1 "${build[@]}" --build-tests >"$log" 2>&1 ||
     fail "the client does not build without libsecret"
   # The package manager looks for the pkg-config file of every system library, used or not, and says so:
-  # docs/decisions.md. Nothing else may be said of it.
+  # docs/decisions/package.md. Nothing else may be said of it.
   if grep -iE 'libsecret|warning' "$log" |
     grep -vE 'you may be able to install libsecret-1|apt-get install libsecret-1-dev' >&2; then
     fail "the client is warned of the above"
@@ -90,7 +90,7 @@ build_client() {
   if ldd "$bin"/{program,reader,securestore} | grep -E 'libsecret|libgio'; then
     fail "a program is linked with the above"
   fi
-  # All of Foundation adds 45 MB to a program that is linked statically: docs/decisions.md.
+  # All of Foundation adds 45 MB to a program that is linked statically: docs/decisions/package.md.
   if ldd "$bin/reader" | grep -E 'libFoundation\.so|FoundationInternationalization|FoundationICU'; then
     fail "a program of VaultBackend alone is linked with the above"
   fi

@@ -19,18 +19,20 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SITE = ROOT / "docs/site/Guides.docc"
-# Pages of the repository that the site has, besides docs/*.md.
+# Pages of the repository that the site has, besides those of docs.
 TOP_PAGES = ["SECURITY.md", "CHANGELOG.md"]
 
 
 def page_name(path):
     """What a page of the repository is called on the site."""
-    return path.stem.lower()
+    name = path.stem.lower()
+    return f"decisions-{name}" if path.parent.name == "decisions" else name
 
 
 PAGES = {
     path.relative_to(ROOT).as_posix(): page_name(path)
-    for path in [*sorted((ROOT / "docs").glob("*.md")), *(ROOT / name for name in TOP_PAGES)]
+    for path in [*sorted((ROOT / "docs").rglob("*.md")), *(ROOT / name for name in TOP_PAGES)]
+    if SITE not in path.parents
 }
 TITLES = {
     name: next(
