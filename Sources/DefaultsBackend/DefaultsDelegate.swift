@@ -17,15 +17,12 @@ public import struct FoundationEssentials.URL
 public final class DefaultsDelegate: RecordPlace {
   /// How long a write waits for other processes unless said otherwise.
   public static let standardDeadline: Duration = .seconds(5)
-  /// How long a coalesced write waits at most, whatever its delegate asks for.
-  package static let standardLongestInterval: Duration = .seconds(2)
   /// How long a look at the file counts unless said otherwise, in nanoseconds.
   package static let standardTrust = SuiteFile.standardTrust
 
   /// When a write is on disk.
   public let durability: DefaultsDurability
   package let deadline: Duration
-  private let longestInterval: Duration
   private let handle: PlaceHandle<Suite>
 
   /// The delegate of a suite.
@@ -75,15 +72,13 @@ public final class DefaultsDelegate: RecordPlace {
   /// The delegate of a suite in a folder of the caller's choice.
   ///
   /// A look at the file counts for `trust` nanoseconds; all processes that share the file must use
-  /// the same number. Tests let writes wait for longer than two seconds.
+  /// the same number.
   package convenience init(
     folder: String, suiteName: String, durability: DefaultsDurability = .immediate,
-    longestInterval: Duration = standardLongestInterval, deadline: Duration = standardDeadline,
-    trust: Int64 = standardTrust
+    deadline: Duration = standardDeadline, trust: Int64 = standardTrust
   ) {
-    self.init(
-      durability: durability, longestInterval: longestInterval, deadline: deadline, trust: trust
-    ) { () throws(StorageError) in
+    self.init(durability: durability, deadline: deadline, trust: trust) {
+      () throws(StorageError) in
       try SuiteName.path(of: suiteName, in: folder)
     }
   }
@@ -91,28 +86,16 @@ public final class DefaultsDelegate: RecordPlace {
   /// The delegate of the file that `path` gives at the first use, with the access that `use` gives
   /// then.
   init(
-    durability: DefaultsDurability, longestInterval: Duration = standardLongestInterval,
-    deadline: Duration = standardDeadline, trust: Int64 = standardTrust,
+    durability: DefaultsDurability, deadline: Duration = standardDeadline,
+    trust: Int64 = standardTrust,
     use: @escaping @Sendable () -> StoreAccess = { .readWrite },
     path: @escaping @Sendable () throws(StorageError) -> String
   ) {
     self.durability = durability
-    self.longestInterval = longestInterval
     self.deadline = deadline
     handle = PlaceHandle(use: use) { () throws(StorageError) in
       SuiteRegistry.suite(at: try path(), trust: trust)
     }
-  }
-
-  /// Writes what is waiting to be written, durably.
-  ///
-  /// Does nothing with immediate durability.
-  ///
-  /// - Throws: `StorageError`: the reason why the writes failed. They are kept and tried again,
-  ///   except after `outcomeUnknown`: the file was removed or replaced, and writes sealed for it
-  ///   are dropped.
-  public func flush() throws(StorageError) {
-    try handle.object().flush(waiting: deadline)
   }
 
   /// Lends an object to a call that throws without counting a reference, as
@@ -185,7 +168,7 @@ public final class DefaultsDelegate: RecordPlace {
   public func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
-    try handle.object().read { ($0.record(for: name), $0.headerVersion) }
+    try handle.object().read { ($0.contents.records[name], $0.headerVersion) }
   }
 
   /// Copies a record out of memory.
@@ -205,17 +188,13 @@ public final class DefaultsDelegate: RecordPlace {
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     if writes.contains(where: { !$0.isCheck }) { try requireWritable() }
-    let suite = try handle.object()
-    if case .coalesced(let interval) = durability,
-      let outcome = suite.commitToMemory(
-        writes, headerVersion: headerVersion, within: min(interval, longestInterval))
-    {
-      return outcome
-    }
-    return try suite.commit(writes, headerVersion: headerVersion, waiting: deadline)
+    let isConditional = writes.contains { $0.condition != .always }
+    return try handle.object().commit(
+      writes, headerVersion: headerVersion, waiting: deadline,
+      isSynchronized: durability == .immediate || isConditional)
   }
 
-  /// Removes the suite's file and its lock files, whatever they contain.
+  /// Removes the suite's file and its lock file, whatever they contain.
   ///
   /// - Throws: `StorageError`: `readOnly`, `denied` for a folder, a link or another user's file,
   ///   `busy` when another process used the suite until the deadline.
@@ -228,14 +207,16 @@ public final class DefaultsDelegate: RecordPlace {
   ///
   /// - Throws: `StorageError` when the file can't be read.
   public func names() throws(StorageError) -> [NameHash] {
-    try handle.object().read { $0.names }
+    try handle.object().read { Array($0.contents.records.keys) }
   }
 
   // MARK: - All records
 
   /// All records, from one state of the file.
   public func allRecords() throws(StorageError) -> AllRecords? {
-    try handle.object().read { AllRecords(records: $0.allRecords, headerVersion: $0.headerVersion) }
+    try handle.object().read {
+      AllRecords(records: $0.contents.records, headerVersion: $0.headerVersion)
+    }
   }
 
   // MARK: - Changes

@@ -5,20 +5,14 @@ public enum DefaultsDurability: Hashable, Sendable {
   /// A write costs two fsync(2) calls, which concurrent writers share.
   case immediate
 
-  /// Within a time after the write has returned, and when the process exits or calls `flush()`.
+  /// When the system writes it, as with Foundation's `UserDefaults`: within some 30 seconds.
   ///
-  /// For values that change often and may be lost. Until a write is on disk, a kill or a power cut
-  /// loses it, and other processes don't see it. Values that are already on disk are not at risk.
+  /// For values that change often. The file is replaced as a whole, but the write does not wait for
+  /// the disk. Other processes see it when it has returned, and a kill loses nothing. A power cut
+  /// loses the last seconds. On a file system that may rename a file before its content is on disk,
+  /// such as XFS, it can leave an empty file, and then every read is `damaged`: keep a backup there.
   ///
-  /// The time is at most two seconds; a longer one counts as two. Writes with a condition
-  /// (`saveIfAbsent`, `update`, defaults) are always immediate, and write the waiting ones with
-  /// them.
-  ///
-  /// When a background write fails, `StorageDiagnostics` gets the error, and the write is tried
-  /// again each second. Until one succeeds, further writes are immediate, so that their callers get
-  /// the error.
-  ///
-  /// A process that wants to change the suite's keys first waits until the other processes have
-  /// written their waiting writes, because those are sealed under the current keys.
-  case coalesced(within: Duration)
+  /// Writes with a condition (`saveIfAbsent`, `update`, transactions, defaults) and changes of the
+  /// suite's keys are always immediate, and make the earlier writes durable.
+  case unsynchronized
 }

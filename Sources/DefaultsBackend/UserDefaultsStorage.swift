@@ -7,14 +7,12 @@ public import struct FoundationEssentials.URL
 /// Sealed values in a property list in the user's configuration folder.
 ///
 /// Uses the place and format of Foundation's `UserDefaults`, but not its code. A write is durable
-/// before it returns, or later if you choose so (``DefaultsDurability``). After a kill or on a full
+/// before it returns, unless you choose otherwise (``DefaultsDurability``). After a kill or on a full
 /// disk, the file holds either the old values or the new ones. Processes that share a suite see and
 /// keep each other's writes. Each change writes the whole file, so it is not suited to thousands of
 /// values that change often. ``DefaultsDelegate`` describes the file.
 public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
-  // Adds only an immutable reference to DelegatedStorage.
-  /// Nil when a test keeps the values in memory.
-  private let delegate: DefaultsDelegate?
+  // Adds no state to DelegatedStorage.
 
   /// The storage that `@UserDefault` and its family use.
   ///
@@ -116,28 +114,6 @@ public final class UserDefaultsStorage: DelegatedStorage, StandardStorage, @unch
     self.init(
       DefaultsDelegate.ofApplication, keySource: TestStores.inUse?.keySource ?? .bootstrapped,
       authenticationTag: authenticationTag, errorClosure: nil)
-  }
-
-  /// Creates a storage over a delegate: that of a suite, or a test's in-memory delegate.
-  package init(
-    _ delegate: any RecordPlace, keySource: KeySource, authenticationTag: Data? = nil,
-    errorClosure: StorageErrorClosure? = nil
-  ) {
-    self.delegate = delegate as? DefaultsDelegate
-    super.init(
-      delegate, keySource: keySource, authenticationTag: authenticationTag,
-      errorClosure: errorClosure)
-  }
-
-  /// Writes the waiting writes to disk.
-  ///
-  /// Does nothing with immediate durability.
-  ///
-  /// - Throws: `StorageError`: the reason why the writes failed. They are kept and tried again,
-  ///   except after `outcomeUnknown`: the file was removed or replaced, and writes sealed for it
-  ///   are dropped.
-  public func flush() throws(StorageError) {
-    try delegate?.flush()
   }
 }
 

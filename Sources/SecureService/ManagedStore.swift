@@ -52,7 +52,7 @@
     /// Manages a suite.
     ///
     /// - Parameters:
-    ///   - storage: the suite. Shutdown writes everything to disk that is not there yet.
+    ///   - storage: the suite.
     ///   - name: the name of the store.
     ///   - existence: whether a missing suite is created at the start.
     /// - Returns: the store.
@@ -60,12 +60,7 @@
       _ storage: UserDefaultsStorage, named name: String = "defaults",
       existence: StoreExistence = .madeIfMissing
     ) -> ManagedStore {
-      ManagedStore(name, storage, existence) { () throws(StorageError) in
-      } look: { () throws(StorageError) in
-        try storage.store.openKeys()
-      } end: { () throws(StorageError) in
-        try storage.flush()
-      }
+      .storage(storage, named: name, existence: existence)
     }
 
     /// Manages any other storage, such as the keychain or one in memory.

@@ -74,6 +74,7 @@ extension UserDefaultsStorage {
         continue
       }
       let value = PlainValue(plain)
+      // Durable, whatever the storage promises of other writes.
       try saveIfAbsent(value.content, forKey: key)
       if let found = try load(Any.self, forKey: key), value.isSame(as: found) {
         sealed.append((key, value))
@@ -81,7 +82,6 @@ extension UserDefaultsStorage {
         migration.conflicting.append(key)
       }
     }
-    try flush()
     guard !sealed.isEmpty else { return migration }
     // If this fails, the call below fails as well and throws.
     _ = defaults.synchronize()

@@ -60,26 +60,26 @@ import Testing
     #expect(folder.entries == ["suite.secure.plist", "suite.secure.plist.lock"])
   }
 
-  @Test func coalescedWritesAreInTheFileAfterAnExit() throws {
+  @Test func aKillLosesNoUnsynchronizedWrite() throws {
     let folder = TemporaryFolder()
-    #expect(try helper.run("coalesce", folder.path, "100", "exit") == ["set"])
+    #expect(try helper.run("set-unsynchronized", folder.path, "100") == ["set"])
     #expect(try folder.delegate().names().count == 100)
   }
 
-  @Test func coalescedWritesAreInTheFileAfterTheirTime() throws {
-    let folder = TemporaryFolder()
-    let child = try helper.start(["coalesce", folder.path, "100", "wait"])
-    child.waitUntilItSpeaks()
-    #expect(waits(.seconds(60)) { (try? folder.delegate().names().count) == 100 })
-    child.kill()
-  }
-
-  @Test func aKillLosesCoalescedWritesAndNothingElse() throws {
-    let folder = TemporaryFolder()
-    try folder.delegate().set([1], for: name(1_000))
-    #expect(try helper.run("coalesce", folder.path, "100", "kill") == ["set"])
-    #expect(try folder.delegate().names() == [name(1_000)])
-    // The dead process's lock on the header went with it.
-    _ = try folder.delegate().updateHeader { header, _ in header = [1] }
+  @Test(.enabled(if: Machine.hasStrace, "needs strace and the right to trace"))
+  func anUnsynchronizedWriteDoesNotWaitForTheDiskAndAConditionalOneDoes() throws {
+    let outcomes = [
+      ("set-unsynchronized", ["set"]), ("check-unsynchronized", ["error io"]),
+      ("set", ["error io"]),
+    ]
+    for (command, said) in outcomes {
+      let child = try helper.start(
+        [command, TemporaryFolder().path, "1", "1"],
+        prefix: [
+          "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e",
+          "inject=fsync:error=EIO",
+        ])
+      #expect(try child.lines() == said)
+    }
   }
 }

@@ -41,18 +41,6 @@ import Testing
     #expect(folder.entries == ["kept", "suite.secure.plist"])
   }
 
-  @Test func writesThatWaitAreGoneWithIt() throws {
-    let folder = TemporaryFolder()
-    let storage = storage(folder, .key(sampleKey), .waiting)
-    try storage.save("old", forKey: "key")
-    try storage.save("waiting", forKey: "key")
-    try storage.discard()
-    #expect(try storage.load(String.self, forKey: "key") == nil)
-    try storage.save("new", forKey: "key")
-    try storage.flush()
-    #expect(try self.storage(folder).load(String.self, forKey: "key") == "new")
-  }
-
   @Test func aSuiteThatSomebodyKeepsLockedIsBusyAndStays() throws {
     let folder = TemporaryFolder()
     try storage(folder).save("old", forKey: "key")

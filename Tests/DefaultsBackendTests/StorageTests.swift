@@ -54,7 +54,6 @@ import Testing
     let storage = UserDefaultsStorage(suiteName: "a/b", keySource: .key(sampleKey))
     #expect(code { try storage.save("value", forKey: "key") } == .invalid)
     #expect(code { _ = try storage.load(String.self, forKey: "key") } == .invalid)
-    #expect(code { try storage.flush() } == .invalid)
   }
 
   @Test(arguments: [true, false])

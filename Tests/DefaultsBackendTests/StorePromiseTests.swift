@@ -4,7 +4,7 @@ import Testing
 
 struct StorePromiseTests {
   @Test(
-    arguments: [DefaultsDurability.immediate, .coalesced(within: .milliseconds(10))],
+    arguments: [DefaultsDurability.immediate, .unsynchronized],
     StorePromise.all)
   func aSuiteKeepsIts(_ durability: DefaultsDurability, _ promise: StorePromise) async throws {
     try await promise.check { SuitePlace(durability: durability) }

@@ -136,22 +136,6 @@ import Testing
     #expect(try storage().load(forKey: "a") == 1)
   }
 
-  @Test func blindWritesWaitAndChecksTakeThemToTheFile() throws {
-    let coalescing = storage(.waiting)
-    try coalescing.save(0, forKey: "a")
-    try coalescing.flush()
-    let before = folder.bytes
-    try coalescing.saveAll(["b": 1, "c": 2])
-    #expect(folder.bytes == before)
-    let sum = try coalescing.transaction { transaction in
-      (try transaction.load(Int.self, forKey: "b") ?? 0)
-        + (try transaction.load(Int.self, forKey: "c") ?? 0)
-    }
-    #expect(sum == 3)
-    // What a transaction found to be so is as durable as a write.
-    #expect(try helper.run("count", folder.path) == ["3"])
-  }
-
   @Test func removingAllIsOneWrite() throws {
     try storage().saveAll(["a": 1, "b": 2, "c": 3])
     let lock = try FileLock(folder.file + ".lock", waiting: .seconds(60))

@@ -35,12 +35,9 @@ func delegate(
   _ durability: DefaultsDurability = .immediate, trust: Int64 = DefaultsDelegate.standardTrust
 ) -> DefaultsDelegate {
   DefaultsDelegate(
-    folder: folder, suiteName: "suite", durability: durability, longestInterval: .seconds(3600),
-    deadline: .seconds(300), trust: trust)
+    folder: folder, suiteName: "suite", durability: durability, deadline: .seconds(300),
+    trust: trust)
 }
-
-/// Writes wait until something other than the time takes them to the file.
-let waiting = DefaultsDurability.coalesced(within: .seconds(3600))
 
 /// How long a look at the file counts for the delegate, where that is said.
 func trust(_ position: Int) -> Int64 {
@@ -159,50 +156,19 @@ case "set-large":  // until the disk is full
   }
 case "count":
   answer { "\(try delegate().names().count)" }
-case "coalesce":  // COUNT ENDING
-  let delegate = delegate(arguments[4] == "wait" ? .coalesced(within: .seconds(2)) : waiting)
-  for index in 0..<number(3) { try delegate.set(record(index), for: name(index)) }
-  say("set")
-  switch arguments[4] {
-  case "exit": exit(0)
-  case "wait": sleep(300)  // it is killed before
-  default: kill(getpid(), SIGKILL)
+case "check-unsynchronized":  // a condition that fails
+  answer {
+    let delegate = delegate(.unsynchronized)
+    try delegate.set(record(0), for: name(0))
+    return "\(try delegate.setIfAbsent(record(1), for: name(0)))"
   }
-case "fork-coalesced":  // a child writes when its parent has written what waited, and more
-  ForkedChild.prepare()
-  let coalescing = delegate(waiting)
-  try coalescing.set(record(1), for: name(1))
-  var ends: [Int32] = [0, 0]
-  precondition(unsafe pipe(&ends) == 0)
-  let child = ForkedChild.split()
-  if child == 0 {
-    var byte: UInt8 = 0
-    guard unsafe read(ends[0], &byte, 1) == 1 else { _exit(1) }
-    do { try coalescing.set(record(3), for: name(2)) } catch { _exit(2) }
-    _exit(10)
+case "set-unsynchronized":  // COUNT; then it is killed
+  answer {
+    let delegate = delegate(.unsynchronized)
+    for index in 0..<number(3) { try delegate.set(record(index), for: name(index)) }
+    return "set"
   }
-  try delegate().set(record(2), for: name(1))
-  var byte: UInt8 = 0
-  _ = unsafe write(ends[1], &byte, 1)
-  let outcome = ForkedChild.outcome(of: child, deadline: 120)
-  say("\(outcome)")
-case "coalesce-until-told":  // sets, says so, and waits for its standard input to end
-  let delegate = delegate(.coalesced(within: .seconds(10)))
-  try delegate.set(record(1), for: name(1))
-  say("set")
-  _ = readLine()
-case "coalesce-on":  // without a pause, until it is killed
-  let delegate = delegate(.coalesced(within: .seconds(1)))
-  try delegate.set(record(0), for: name(0))
-  say("ready")
-  for index in 0... {
-    do {
-      try delegate.set(record(index), for: name(index % 10))
-    } catch {
-      say("error \(error)")
-    }
-    usleep(200)
-  }
+  kill(getpid(), SIGKILL)
 case "save":  // KEY VALUE
   answer {
     try storage().save(arguments[4], forKey: arguments[3])

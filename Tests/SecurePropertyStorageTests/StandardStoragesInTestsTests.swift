@@ -153,7 +153,6 @@ private let isPrivate = ProcessInfo.processInfo.environment["SPS_PRIVATE_ENVIRON
       let error = #expect(throws: StorageError.self) { try VaultStorage.standard.verify() }
       #expect(error?.code == .unsupported)
       #expect(error?.message.contains(".storage(.temporaryFolder)") == true)
-      try UserDefaultsStorage.standard.flush()
     }
 
     @Test func whatTheKeyringRefusesIsRefusedInATestToo() {

@@ -205,28 +205,6 @@
 
     // MARK: - The end
 
-    @Test func whatWasNotYetOnDiskIsWrittenAtTheEnd() async throws {
-      let (logger, _) = Recorder.logger()
-      let suite = folder.url.appendingPathComponent("settings.secure.plist").path
-      let delegate = DefaultsDelegate(
-        durability: .coalesced(within: .seconds(2)), deadline: .seconds(5)
-      ) { () throws(StorageError) in suite }
-      let storage = UserDefaultsStorage(delegate, keySource: .key(key))
-      let service = StorageService([.defaults(storage)], logger: logger)
-      try await testGracefulShutdown { trigger in
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          group.addTask { try await service.run() }
-          try await waits { service.health.allSatisfy { $0.isReadable } }
-          try storage.save("last", forKey: "k")
-          trigger.triggerGracefulShutdown()
-          try await group.waitForAll()
-        }
-      }
-      let other = UserDefaultsStorage(
-        DefaultsDelegate(folder: folder.url.path, suiteName: "settings"), keySource: .key(key))
-      #expect(try other.load(String.self, forKey: "k") == "last")
-    }
-
     @Test func theVaultCanBeUsedAfterTheEnd() async throws {
       let (logger, _) = Recorder.logger()
       let vault = folder.vault()

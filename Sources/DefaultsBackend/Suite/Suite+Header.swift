@@ -11,12 +11,8 @@ extension Suite {
   ) throws(StorageError) -> UInt64 {
     // A separate turn in the queue, because `body` belongs to the caller and runs on its thread.
     try queue.alone(waiting: deadline) { (end) throws(StorageError) in
-      try withoutPending(until: end) { () throws(StorageError) in
-        let all = try HeaderLock.all(file.headerLockPath, waiting: end.remaining)
-        defer { withExtendedLifetime(all) {} }
-        return try withFileLock(waiting: end.remaining) { () throws(StorageError) in
-          try updateHeader(body)
-        }
+      try withFileLock(waiting: end.remaining) { () throws(StorageError) in
+        try updateHeader(body)
       }
     }
   }
@@ -44,7 +40,7 @@ extension Suite {
     }
     for change in changes { contents.records[change.name] = change.record }
     let isChanged = contents.header != base.contents.header || !changes.isEmpty
-    try end(base, with: isChanged ? contents : nil, changes)
+    try end(with: isChanged ? contents : nil, changes)
     return memory.withLock { $0.headerVersion }
   }
 
@@ -59,21 +55,5 @@ extension Suite {
       changes.append(RecordWrite(newRecord, for: newName))
     }
     return changes
-  }
-
-  /// Runs `body` while this process has no pending writes and gets no new ones.
-  private func withoutPending<Result>(
-    until time: ContinuousClock.Instant, _ body: () throws(StorageError) -> Result
-  ) throws(StorageError) -> Result {
-    try prepareFolder()
-    try withGate { () throws(StorageError) in memory.withLock { $0.refusesLeases = true } }
-    defer { memory.withLock { $0.refusesLeases = false } }
-    if memory.withLock({ !$0.pending.writes.isEmpty }) {
-      try withFileLock(waiting: time.remaining) { () throws(StorageError) in
-        let base = try begin()
-        try end(base, with: base.hasPending ? base.contents : nil, [])
-      }
-    }
-    return try body()
   }
 }

@@ -1,11 +1,10 @@
 internal import CryptoCore
-internal import Dispatch
 internal import StorageCore
 internal import Synchronization
 
 /// One suite in this process, shared by all delegates of the same file.
 ///
-/// Order of locks: `queue`, the lock files (header before file), `gate`, `memory`.
+/// Order of locks: `queue`, the lock file, `gate`, `memory`.
 final class Suite: SharedPlace {
   let file: SuiteFile
   let memory = SharedLock(SuiteMemory())
@@ -13,12 +12,8 @@ final class Suite: SharedPlace {
   private let gate = Lock(())
   let queue = WriteQueue()
   private let mustExist = Atomic<Bool>(false)
-  /// The process whose writes may wait in memory.
-  let process = OwnProcess()
   private let fileObservers = FileObservers()
   var observers: ChangeObservers { fileObservers.changes }
-  /// A queue of the suite's own, so that a stuck disk or lock delays no other suite's writes.
-  let background = DispatchQueue(label: "SecurePropertyStorage.DefaultsBackend")
 
   /// The suite at a canonical path; see ``SuiteRegistry``.
   init(_ file: SuiteFile) {
@@ -126,9 +121,7 @@ final class Suite: SharedPlace {
       memory.adopt(loaded)
       if memory.isFailureTold { notifyAll() }
       memory.isFailureTold = false
-      for (name, record) in changes where memory.pending.writes[name] == nil {
-        notify(name, record, memory)
-      }
+      for (name, record) in changes { notify(name, record, memory) }
     }
   }
 

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import StorageCore
 
-/// The file of a suite and the lock files beside it.
+/// The file of a suite and the lock file beside it.
 struct SuiteFile: Sendable {
   /// Identifies a state of the file.
   enum Stamp: Hashable, Sendable {
@@ -41,7 +41,6 @@ struct SuiteFile: Sendable {
 
   var folder: String { FilePath.folder(of: path) }
   var lockPath: String { path + ".lock" }
-  var headerLockPath: String { path + ".header.lock" }
 
   /// The current state of the file; costs one stat(2).
   func stamp() throws(StorageError) -> Stamp {
@@ -76,7 +75,7 @@ struct SuiteFile: Sendable {
         continue
       }
       let start = MonotonicTime.now
-      try makeDurable()
+      try makeDurable(file)
       start.waitUntilPassed(settling)
       return Loaded(
         stamp: .present(status), held: Held(file), contents: contents(of: bytes))
@@ -84,20 +83,22 @@ struct SuiteFile: Sendable {
     throw StorageError(.busy, "the file keeps changing; try again", path: path)
   }
 
-  /// Replaces the file, durably.
+  /// Replaces the file, durably or without waiting for the disk.
   ///
   /// - Throws: `StorageError`. The old file then remains, except after `outcomeUnknown`.
-  func replace(with contents: SuiteContents) throws(StorageError) -> Loaded {
+  func replace(
+    with contents: SuiteContents, isSynchronized: Bool
+  ) throws(StorageError) -> Loaded {
     let bytes = try contents.propertyList()
     let file = try unsafe DurableFile.replace(
-      path, with: bytes.span.bytes, settling: settling)
-    // The file is in place and durable. Its status can also be read later.
+      path, with: bytes.span.bytes, settling: settling, isSynchronized: isSynchronized)
+    // The file is in place. Its status can also be read later.
     let status = try? file.status()
     return Loaded(
       stamp: status.map(Stamp.present), held: Held(file), contents: .success(contents))
   }
 
-  private func requireOurs(_ status: FileStatus) throws(StorageError) {
+  func requireOurs(_ status: FileStatus) throws(StorageError) {
     guard status.isRegular else {
       throw StorageError(.denied, "the file is not a regular file; move it away", path: path)
     }
@@ -120,8 +121,9 @@ struct SuiteFile: Sendable {
   /// Makes a file that another process has put in place durable.
   ///
   /// The caller may act on what it reads, so that must survive a power cut from now on.
-  private func makeDurable() throws(StorageError) {
+  private func makeDurable(_ file: borrowing OpenFile) throws(StorageError) {
     do throws(StorageError) {
+      try file.synchronize()
       try Folder.synchronize(folder)
     } catch {
       // A folder that can't be listed, or is read-only, can still be read from.

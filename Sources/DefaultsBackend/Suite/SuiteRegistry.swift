@@ -8,7 +8,4 @@ enum SuiteRegistry {
   static func suite(at path: String, trust: Int64) -> Suite {
     suites.object(ExactString(text: path)) { Suite(SuiteFile(path: path, trust: trust)) }
   }
-
-  /// All suites in use.
-  static var all: [Suite] { suites.all.map(\.object) }
 }

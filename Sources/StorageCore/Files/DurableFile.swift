@@ -2,13 +2,15 @@ package import Glibc
 
 /// Replaces and makes whole files atomically.
 package enum DurableFile {
-  /// Replaces the file at `path`, as ``replace(_:in:with:sibling:permissions:settling:)``.
+  /// Replaces the file at `path`, as ``replace(_:in:with:sibling:permissions:settling:isSynchronized:)``.
   @discardableResult
   package static func replace(
-    _ path: String, with bytes: RawSpan, settling span: Int64 = 0
+    _ path: String, with bytes: RawSpan, settling span: Int64 = 0, isSynchronized: Bool = true
   ) throws(StorageError) -> OpenFile {
     let folder = try FolderDescriptor.existing(FilePath.folder(of: path))
-    return try replace(FilePath.name(of: path), in: folder, with: bytes, settling: span)
+    return try replace(
+      FilePath.name(of: path), in: folder, with: bytes, settling: span,
+      isSynchronized: isSynchronized)
   }
 
   /// Replaces a file in an open folder by a file of `bytes`.
@@ -25,12 +27,13 @@ package enum DurableFile {
   ///   - permissions: the mode of the new file; the umask does not apply to a mode that is not
   ///     0600.
   ///   - span: how many nanoseconds the new file has at least been in place when this returns.
+  ///   - isSynchronized: whether file and folder are made durable.
   /// - Returns: the new file, open for reading.
   /// - Throws: `StorageError`. The old file is unchanged, except after `outcomeUnknown`.
   @discardableResult
   package static func replace(
     _ name: String, in folder: FolderDescriptor, with bytes: RawSpan, sibling: String? = nil,
-    permissions: mode_t = 0o600, settling span: Int64 = 0
+    permissions: mode_t = 0o600, settling span: Int64 = 0, isSynchronized: Bool = true
   ) throws(StorageError) -> OpenFile {
     let path = folder.path(of: name)
     let sibling = sibling ?? name + ".new"
@@ -43,7 +46,7 @@ package enum DurableFile {
         throw StorageError(system: "share the file", path: path)
       }
       try file.write(bytes)
-      try file.synchronize()
+      if isSynchronized { try file.synchronize() }
       try folder.rename(sibling, to: name, "replace the old file by the new one")
     } catch {
       folder.discard(sibling)
@@ -55,7 +58,7 @@ package enum DurableFile {
     }
     let start = MonotonicTime.now
     do throws(StorageError) {
-      try folder.synchronize()
+      if isSynchronized { try folder.synchronize() }
     } catch {
       throw StorageError(.outcomeUnknown, error.message, path: path, number: error.number)
     }

@@ -28,7 +28,6 @@ struct SuitePlace: StorePlace {
   func raw() throws -> any RecordPlace { delegate }
 
   func plant(_ bytes: [UInt8]?, for name: NameHash?) throws {
-    try delegate.flush()
     let list = try unsafe PropertyListSerialization.propertyList(
       from: Data(contentsOf: file), format: nil)
     var contents = try #require(list as? [String: Data])
@@ -40,15 +39,12 @@ struct SuitePlace: StorePlace {
   }
 
   func storedBytes() throws -> [UInt8] {
-    try delegate.flush()
     return Array(try Data(contentsOf: file))
   }
 
   func moveAway() throws -> (() throws -> Void)? {
-    try delegate.flush()
     let (deep, away) = (deep, folder.path + "/away")
     try FileManager.default.moveItem(atPath: deep, toPath: away)
-    usleep(10_000)  // coalesced writes of before
     return {
       #expect(folder.entries == ["away"])
       try FileManager.default.moveItem(atPath: away, toPath: deep)

@@ -33,8 +33,7 @@ struct TemporaryFolder: Sendable {
     _ durability: DefaultsDurability = .immediate, deadline: Duration = .seconds(60)
   ) -> DefaultsDelegate {
     DefaultsDelegate(
-      folder: path, suiteName: "suite", durability: durability, longestInterval: .seconds(3600),
-      deadline: deadline)
+      folder: path, suiteName: "suite", durability: durability, deadline: deadline)
   }
 
   /// The bytes of the suite's file, or nil when there is none.
@@ -52,10 +51,4 @@ struct TemporaryFolder: Sendable {
   var entries: [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? []
   }
-}
-
-extension DefaultsDurability {
-  /// Writes wait until something other than the time takes them to the file: the time of
-  /// `coalesced` may end between any two lines of a test, on a busy machine.
-  static var waiting: Self { .coalesced(within: .seconds(3600)) }
 }

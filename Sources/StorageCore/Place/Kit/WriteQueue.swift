@@ -204,7 +204,7 @@ package final class WriteTicket: Sendable {
   // read.
   fileprivate nonisolated(unsafe) var turn: DispatchSemaphore?
 
-  /// Makes a batch of writes; a batch without writes and without a header version is a flush.
+  /// Makes a batch of writes.
   package init(
     _ writes: [RecordWrite] = [], headerVersion: UInt64? = nil, isAlone: Bool = false,
     until end: ContinuousClock.Instant
