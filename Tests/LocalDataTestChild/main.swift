@@ -2,8 +2,7 @@ import Foundation
 import LocalData
 import TestSupport
 
-// LocalDataTestChild FOLDER GROUP-FOLDER read|write: what a program of another user finds in a
-// group.
+// LocalDataTestChild FOLDER GROUP-FOLDER read|write: whether another user gets into a group.
 
 let arguments = CommandLine.arguments
 if arguments.count == 5, arguments[1] == "migrate" {
@@ -17,13 +16,6 @@ if arguments.count >= 5, arguments[1] == "program" {
 if arguments.count >= 5, arguments[1] == "sync" {
   try await SyncChild.run(Array(arguments.dropFirst(2)))
   exit(0)
-}
-if arguments.count == 5, arguments[1] == "attacked" {
-  await AttackedChild.run(arguments)
-  exit(0)
-}
-if arguments.count == 4, arguments[1] == "exchange" {
-  Exchange.forever(arguments[2], arguments[3])
 }
 if arguments.count >= 6, arguments[1] == "leak" {
   try await LeakChild.run(Array(arguments.dropFirst(2)))

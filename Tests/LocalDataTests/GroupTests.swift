@@ -61,127 +61,60 @@ import Testing
     #expect(await code { _ = try await folder.router().get(file) } == .denied)
   }
 
-  /// A folder that an administrator made for the group of the other user of these tests.
-  private func administratorsFolder(mode: mode_t = 0o2770) throws -> URL {
-    let url = folder.url.appendingPathComponent("shared", isDirectory: true)
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    #expect(unsafe chown(url.path, 0, Machine.otherUser) == 0)
-    #expect(unsafe chmod(url.path, mode) == 0)
-    // The other user has to get there.
+  private var elsewhere: URL { folder.url.appendingPathComponent("elsewhere", isDirectory: true) }
+
+  /// A router whose group is in a folder of its own.
+  private func routerElsewhere() throws -> StorageRouter {
+    try FileManager.default.createDirectory(
+      at: elsewhere, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    return folder.router(
+      configuration: StorageConfiguration(
+        keychain: .vault, groupFolders: ["group.test": elsewhere]))
+  }
+
+  @Test(.enabled(if: Machine.canBecomeAnother))
+  func anotherUserIsDenied() async throws {
+    let router = try routerElsewhere()
+    for key in [settings, secret, file] { try await router.set("of root", for: key) }
     #expect(unsafe chmod(folder.path, 0o711) == 0)
-    return url
-  }
-
-  private func sharing(_ url: URL) -> StorageConfiguration {
-    StorageConfiguration(keychain: .vault, groupFolders: ["group.test": url])
-  }
-
-  @Test(.enabled(if: Machine.canBecomeAnother))
-  func twoUsersOfAGroupShareASetgidFolder() async throws {
-    let url = try administratorsFolder()
-    let router = folder.router(configuration: sharing(url))
-    for key in [settings, secret, file] { try await router.set("of root", for: key) }
-    let helper = try HelperProgram("LocalDataTestChild").copy(to: folder.path)
-    let home = folder.url.appendingPathComponent("other-user", isDirectory: true)
-    try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
-    #expect(unsafe chown(home.path, Machine.otherUser, Machine.otherUser) == 0)
-    #expect(unsafe chmod(home.path, 0o700) == 0)
-    let command = Machine.asOtherUser + [helper.path, home.path, url.path]
-    #expect(try Child.run(command + ["read"]) == ["of root", "of root", "of root"])
-    #expect(try Child.run(command + ["write"]) == ["done", "done", "done"])
-    for key in [settings, secret, file] { #expect(try await router.get(key) == "of another") }
-    for name in try FileManager.default.subpathsOfDirectory(atPath: url.path) {
-      var status = stat()
-      #expect(unsafe lstat(url.path + "/" + name, &status) == 0)
-      #expect(status.st_mode & 0o007 == 0, "\(name)")
-      #expect(status.st_gid == Machine.otherUser, "\(name)")
-    }
-  }
-
-  @Test(.enabled(if: Machine.canBecomeAnother))
-  func aUserWhoIsNotOfTheGroupIsDenied() async throws {
-    let url = try administratorsFolder()
-    let router = folder.router(configuration: sharing(url))
-    for key in [settings, secret, file] { try await router.set("of root", for: key) }
     let home = folder.url.appendingPathComponent("stranger", isDirectory: true)
     try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
+    #expect(unsafe chown(home.path, Machine.otherUser, Machine.otherUser) == 0)
     let helper = try HelperProgram("LocalDataTestChild").copy(to: folder.path)
-    let stranger = Machine.otherUser - 1
-    #expect(unsafe chown(home.path, stranger, stranger) == 0)
-    let command =
-      ["setpriv", "--reuid", "\(stranger)", "--regid", "\(stranger)", "--clear-groups"]
-      + [helper.path, home.path, url.path]
+    let command = Machine.asOtherUser + [helper.path, home.path, elsewhere.path]
     #expect(try Child.run(command + ["read"]) == ["denied", "denied", "denied"])
     #expect(try Child.run(command + ["write"]) == ["denied", "denied", "denied"])
     for key in [settings, secret, file] { #expect(try await router.get(key) == "of root") }
   }
 
   @Test(
-    .enabled(if: Machine.canBecomeAnother),
-    arguments: [0o2777, 0o770, 0o2750, 0o2775] as [mode_t])
-  func aFolderOfOtherRightsIsRefused(_ mode: mode_t) async throws {
-    let url = try administratorsFolder()
-    let router = folder.router(configuration: sharing(url))
+    .enabled(if: Machine.canBecomeAnother), arguments: [0o2770, 0o770, 0o777, 0o1777] as [mode_t])
+  func aFolderThatOthersCanWriteToIsUnsupported(_ mode: mode_t) async throws {
+    let router = try routerElsewhere()
     for key in [settings, secret, file] { try await router.set("1", for: key) }
-    #expect(unsafe chmod(url.path, mode) == 0)
+    // Below the test's folder, nobody else could get there.
+    #expect(unsafe chmod(folder.path, 0o711) == 0)
+    #expect(unsafe chown(elsewhere.path, 0, Machine.otherUser) == 0)
+    #expect(unsafe chmod(elsewhere.path, mode) == 0)
     for key in [settings, secret, file] {
-      #expect(await code { try await router.set("2", for: key) } == .denied)
-      #expect(await code { _ = try await router.get(key) } == .denied)
-      #expect(await code { _ = try await router.contains(key) } == .denied)
+      for call: @Sendable () async throws -> Void in [
+        { try await router.set("2", for: key) }, { _ = try await router.get(key) },
+        { _ = try await router.contains(key) }, { try await router.remove(key) },
+      ] {
+        let error = try #require(await error(call))
+        #expect(error.code == .unsupported && error.path == elsewhere.path)
+        #expect(error.message.contains("etcd") && error.message.contains("vault"))
+      }
     }
-    #expect(unsafe chmod(url.path, 0o2770) == 0)
+    #expect(unsafe chmod(elsewhere.path, 0o700) == 0)
     for key in [settings, secret, file] { #expect(try await router.get(key) == "1") }
   }
 
-  @Test func aFolderThatNobodyMadeIsUnavailable() async {
-    let url = folder.url.appendingPathComponent("missing", isDirectory: true)
-    let router = folder.router(configuration: sharing(url))
+  @Test func aFolderThatNobodyMadeIsUnavailable() async throws {
+    let router = try routerElsewhere()
+    try FileManager.default.removeItem(at: elsewhere)
     #expect(await code { try await router.set("1", for: file) } == .unavailable)
     #expect(await code { _ = try await router.get(file) } == .unavailable)
-  }
-
-  @Test(.enabled(if: Machine.canBecomeAnother), arguments: [nil, "Sub"])
-  func aLinkInThePlaceOfAFolderOfTheGroupIsNotFollowed(_ inner: String?) async throws {
-    let url = try administratorsFolder()
-    let router = folder.router(configuration: sharing(url))
-    await router.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: inner))
-    try await router.set("1", for: file)
-    let elsewhere = folder.url.appendingPathComponent("elsewhere", isDirectory: true)
-    let documents = url.appendingPathComponent("Documents", isDirectory: true)
-    try FileManager.default.moveItem(at: documents, to: elsewhere)
-    try FileManager.default.createSymbolicLink(at: documents, withDestinationURL: elsewhere)
-    for call: @Sendable () async throws -> Void in [
-      { _ = try await router.get(file) }, { _ = try await router.contains(file) },
-      { try await router.set("2", for: file) }, { try await router.remove(file) },
-    ] { #expect(await code { try await call() } == .denied) }
-    try FileManager.default.removeItem(at: documents)
-    try FileManager.default.moveItem(at: elsewhere, to: documents)
-    #expect(try await router.get(file) == "1")
-  }
-
-  @Test(.enabled(if: Machine.canBecomeAnother))
-  func aLockFileHasTheRightsOfTheGroupFromTheFirstMoment() async throws {
-    let url = try administratorsFolder()
-    let router = folder.router(configuration: sharing(url))
-    let lock = url.path + "/defaults.plist.lock"
-    try await router.set("0", for: settings)
-    let isOver = Lock(false)
-    let narrow = Task.detached {
-      var modes: Set<mode_t> = []
-      var status = stat()
-      while !isOver.withLock({ $0 }) {
-        if unsafe lstat(lock, &status) == 0 { modes.insert(status.st_mode & 0o777) }
-      }
-      return modes
-    }
-    for index in 1...200 {
-      #expect(unsafe unlink(lock) == 0)
-      try await router.set("\(index)", for: settings)
-    }
-    isOver.withLock { $0 = true }
-    #expect(await narrow.value == [0o660])
-    let names = try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
-    #expect(names == ["defaults.plist", "defaults.plist.lock"])
   }
 
   /// Runs a program of this user, in the folder that stands for the user's home.

@@ -194,7 +194,7 @@ import Testing
   private func shared() throws -> URL {
     let shared = custom("team")
     try files.createDirectory(at: shared, withIntermediateDirectories: true)
-    #expect(unsafe chmod(shared.path, 0o2770) == 0)
+    #expect(unsafe chmod(shared.path, 0o700) == 0)
     return shared
   }
 

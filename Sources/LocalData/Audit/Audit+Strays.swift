@@ -82,27 +82,21 @@ extension Audit {
 
   /// Reports a file that more users can access than should.
   private mutating func checkRights(_ container: PlaceAddress) throws(StorageError) {
-    guard container.kind != .file, !places.isInMemory, let path = try places.path(of: container)
+    guard container.kind != .file, !places.isInMemory, let path = try places.path(of: container),
+      let status = try FileStatus.ofEntry(path)
     else { return }
-    try checkRights(path, isOfGroup: container.groupRoot != nil, nil)
+    checkRights(path, status, nil)
   }
 
   private mutating func checkRights(
-    _ path: String, isOfGroup: Bool, _ key: StorageKeyDescriptor?
-  ) throws(StorageError) {
-    guard let status = try FileStatus.ofEntry(path) else { return }
-    checkRights(path, status, isOfGroup: isOfGroup, key)
-  }
-
-  private mutating func checkRights(
-    _ path: String, _ status: FileStatus, isOfGroup: Bool, _ key: StorageKeyDescriptor?
+    _ path: String, _ status: FileStatus, _ key: StorageKeyDescriptor?
   ) {
-    guard status.isRegular, status.permissions & (isOfGroup ? 0o007 : 0o077) != 0 else { return }
+    guard status.isRegular, status.permissions & 0o077 != 0 else { return }
     let mode = String(status.permissions & 0o777, radix: 8)
     findings.append(
       StorageAuditFinding(
         .rights, domain: key?.domain, name: key?.name, place: path,
-        "its mode is \(mode), so others than \(isOfGroup ? "the group" : "its owner") can use it"))
+        "its mode is \(mode), so others than its owner can use it"))
   }
 
   // MARK: - Files
@@ -111,10 +105,10 @@ extension Audit {
     _ container: PlaceAddress, _ all: [PlaceAddress]
   ) throws(StorageError) {
     let place = SharedFolder(path: container.container, groupRoot: container.groupRoot)
-    guard let files = try place.opened() else { return }
-    for file in try Self.names(in: files.folder) {
-      let path = files.folder.path(of: file)
-      guard !Self.ownFiles.contains(file), let status = try files.folder.status(of: file) else {
+    guard let folder = try place.opened() else { return }
+    for file in try Self.names(in: folder) {
+      let path = folder.path(of: file)
+      guard !Self.ownFiles.contains(file), let status = try folder.status(of: file) else {
         continue
       }
       let isOfPlace = all.contains {
@@ -123,9 +117,9 @@ extension Audit {
       guard !isOfPlace else { continue }
       let name = status.isRegular ? FileName.decode(file) : nil
       let key = name.flatMap { declared[container.named($0)] }
-      checkRights(path, status, isOfGroup: container.groupRoot != nil, key)
+      checkRights(path, status, key)
       guard key == nil else { continue }
-      addStray(name ?? file, path, container, try Self.words(of: file, status, in: files))
+      addStray(name ?? file, path, container, try Self.words(of: file, status, in: folder))
     }
   }
 
@@ -144,7 +138,7 @@ extension Audit {
   }
 
   private static func words(
-    of file: String, _ status: FileStatus, in files: SharedFiles
+    of file: String, _ status: FileStatus, in folder: FolderDescriptor
   ) throws(StorageError) -> String {
     guard status.isRegular else {
       return status.isFolder
@@ -153,7 +147,7 @@ extension Audit {
     let size = AuditText.count(status.size, "byte")
     var head: [UInt8] = []
     do throws(StorageError) {
-      guard let first = try files.readFirst(Envelope.mark.count, of: file) else {
+      guard let first = try folder.readFirst(Envelope.mark.count, of: file) else {
         return "a file that no key declares"
       }
       head = first

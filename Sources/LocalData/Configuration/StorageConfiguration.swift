@@ -24,10 +24,11 @@ public struct StorageConfiguration: Hashable, Sendable {
   /// The choice is recorded when the first value is written, and never changes silently: another
   /// choice throws `configurationConflict` while values exist at the former place.
   public var keychain: KeychainPlace
-  /// The folders of groups that an administrator made for several users, by the id of the group.
+  /// The folders of groups that are elsewhere than in `$XDG_DATA_HOME/groups/<id>`, by the id of
+  /// the group.
   ///
-  /// Such a folder has the mode 2770 and belongs to the users' group, which can read and write
-  /// everything in it. Other groups are in `$XDG_DATA_HOME/groups/<id>`, for one user alone.
+  /// Such a folder must exist, and belongs to one user: if others can write to it, each use of its
+  /// keys throws `unsupported`.
   public var groupFolders: [String: URL]
   /// The tags of this machine, for ``PlatformAvailability``.
   public var machineTags: Set<String>
@@ -38,7 +39,7 @@ public struct StorageConfiguration: Hashable, Sendable {
   ///   - defaultKeychainService: the service for keys that name none.
   ///   - defaultAppGroupIdentifier: the group for keys that name none.
   ///   - keychain: where the values of the domain `keychain` are.
-  ///   - groupFolders: the folders of groups that several users share.
+  ///   - groupFolders: the folders of groups that are elsewhere.
   ///   - machineTags: the tags of this machine.
   public init(
     defaultKeychainService: String? = nil, defaultAppGroupIdentifier: String? = nil,

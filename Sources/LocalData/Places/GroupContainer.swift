@@ -1,15 +1,12 @@
 internal import FoundationEssentials
 internal import StorageCore
 
-/// The folder that the programs of a group share.
+/// The folder that the programs of a group share; it belongs to one user.
 struct GroupContainer: Sendable {
   let id: String
   let path: String
-  /// Whether an administrator created the folder for several users.
-  let isShared: Bool
-
-  /// The group's folder, if an administrator created it.
-  var root: String? { isShared ? path : nil }
+  /// The group's folder, if the configuration names it.
+  let root: String?
 
   /// Determines the folder, without accessing it.
   ///
@@ -32,11 +29,11 @@ struct GroupContainer: Sendable {
     self.id = id
     guard let folder = configuration.groupFolders[id] else {
       path = try locations.groups() + "/" + id
-      isShared = false
+      root = nil
       return
     }
     path = try PathText.absolute(folder)
-    isShared = true
+    root = path
   }
 
   static func isValid(_ id: String) -> Bool {

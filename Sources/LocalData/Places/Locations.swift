@@ -28,7 +28,7 @@ struct Locations: Sendable {
     return try StandardFolders.caches(application: application)
   }
 
-  /// The folder of a single user's groups.
+  /// The folder of the groups that the configuration names no folder for.
   func groups() throws(StorageError) -> String {
     if let root { return root + "/groups" }
     return try StandardFolders.sharedData() + "/groups"

@@ -22,7 +22,7 @@ package struct PlaceAddress: Hashable, Sendable, Codable {
   package var container: String
   /// The name of the key.
   package let name: String
-  /// The folder of the value's group, if an administrator created it.
+  /// The folder of the value's group, if the configuration names it.
   package var groupRoot: String?
   /// Whether the value is in a cache.
   package var isPurgeable = false

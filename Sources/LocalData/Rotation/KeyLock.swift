@@ -8,9 +8,7 @@ internal import StorageCore
 /// locks of a process that dies.
 struct KeyLock: Sendable {
   /// The lock file in a group's folder.
-  static let groupFile = groupStem + ".lock"
-  static let groupStem = ".group"
-  static let stem = "localdata"
+  static let groupFile = ".group.lock"
 
   /// The bytes of the file that are locked.
   private enum Byte {
@@ -27,18 +25,14 @@ struct KeyLock: Sendable {
   private let path: String
 
   /// The lock of the master key, in the application's data folder.
-  init(folder path: String) { self.init(SharedFolder(path: path, stem: Self.stem)) }
+  init(folder path: String) { self.init(SharedFolder(path: path), "localdata.lock") }
 
   /// The lock of a group's key.
-  init(ofGroup folder: SharedFolder) {
-    var folder = folder
-    folder.stem = Self.groupStem
-    self.init(folder)
-  }
+  init(ofGroup folder: SharedFolder) { self.init(folder, Self.groupFile) }
 
-  private init(_ folder: SharedFolder) {
+  private init(_ folder: SharedFolder, _ name: String) {
     self.folder = folder
-    path = folder.path + "/\(folder.stem).lock"
+    path = folder.path + "/" + name
   }
 
   /// Runs `body` while the key can't be replaced.
@@ -47,9 +41,10 @@ struct KeyLock: Sendable {
   func sharing<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
+    try makeFolder()
     let end = ContinuousClock.now + Self.deadline
     repeat {
-      let locks = try open()
+      let locks = try LockFile(path)
       // Whoever replaces the key would wait forever if writers kept coming.
       if !locks.file.isLocked(byte: Byte.turnstile), try locks.file.tryShare(byte: Byte.key),
         try locks.isInPlace()
@@ -109,25 +104,20 @@ struct KeyLock: Sendable {
     _ bytes: [Int], within deadline: Duration, _ message: String,
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    let end = ContinuousClock.now + deadline
-    repeat {
-      let locks = try open()
-      var isLocked = true
-      for byte in bytes where isLocked { isLocked = try locks.file.lock(byte: byte, until: end) }
-      guard isLocked else { break }
-      if try locks.isInPlace() {
-        let result = try body()
-        _ = consume locks
-        return result
-      }
-    } while ContinuousClock.now < end
-    throw busy(message)
+    try makeFolder()
+    let locks: LockFile
+    do throws(StorageError) {
+      locks = try LockFile.locking(bytes, of: path, waiting: deadline)
+    } catch {
+      throw error.code == .busy ? busy(message) : error
+    }
+    let result = try body()
+    _ = consume locks
+    return result
   }
 
-  /// Opens the lock file, and creates it with the rights of its folder.
-  private func open() throws(StorageError) -> LockFile {
-    if try FileStatus.ofEntry(path) == nil { try folder.locked { _ in } }
-    return try LockFile(path)
+  private func makeFolder() throws(StorageError) {
+    if try FileStatus.ofEntry(path) == nil { try folder.made() }
   }
 
   private func busy(_ message: String) -> StorageError {

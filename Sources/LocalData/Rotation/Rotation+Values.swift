@@ -164,7 +164,7 @@ extension StorageDomain {
 }
 
 extension PlaceAddress {
-  /// Whether the place is in a group's folder, given the folder of a single user's groups.
+  /// Whether the place is in a group's folder, given the folder of all groups.
   fileprivate func isOfGroup(_ groups: String) -> Bool {
     guard kind == .file || kind == .plainSuite else { return false }
     return groupRoot != nil || container.hasPrefix(groups + "/")

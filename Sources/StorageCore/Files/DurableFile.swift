@@ -1,8 +1,8 @@
-package import Glibc
+internal import Glibc
 
 /// Replaces and makes whole files atomically.
 package enum DurableFile {
-  /// Replaces the file at `path`, as ``replace(_:in:with:sibling:permissions:settling:isSynchronized:)``.
+  /// Replaces the file at `path`, as ``replace(_:in:with:sibling:settling:isSynchronized:)``.
   @discardableResult
   package static func replace(
     _ path: String, with bytes: RawSpan, settling span: Int64 = 0, isSynchronized: Bool = true
@@ -24,8 +24,6 @@ package enum DurableFile {
   ///   - folder: its folder.
   ///   - bytes: the new content.
   ///   - sibling: the name of the sibling; nil for `<name>.new`.
-  ///   - permissions: the mode of the new file; the umask does not apply to a mode that is not
-  ///     0600.
   ///   - span: how many nanoseconds the new file has at least been in place when this returns.
   ///   - isSynchronized: whether file and folder are made durable.
   /// - Returns: the new file, open for reading.
@@ -33,7 +31,7 @@ package enum DurableFile {
   @discardableResult
   package static func replace(
     _ name: String, in folder: FolderDescriptor, with bytes: RawSpan, sibling: String? = nil,
-    permissions: mode_t = 0o600, settling span: Int64 = 0, isSynchronized: Bool = true
+    settling span: Int64 = 0, isSynchronized: Bool = true
   ) throws(StorageError) -> OpenFile {
     let path = folder.path(of: name)
     let sibling = sibling ?? name + ".new"
@@ -41,10 +39,6 @@ package enum DurableFile {
     folder.discard(sibling)
     let file = try create(sibling, for: path, in: folder)
     do throws(StorageError) {
-      // The mode is set while the file is still empty.
-      guard permissions == 0o600 || fchmod(file.descriptor, permissions) == 0 else {
-        throw StorageError(system: "share the file", path: path)
-      }
       try file.write(bytes)
       if isSynchronized { try file.synchronize() }
       try folder.rename(sibling, to: name, "replace the old file by the new one")

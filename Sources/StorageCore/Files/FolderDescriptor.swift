@@ -1,5 +1,5 @@
 internal import CryptoCore
-package import Glibc
+internal import Glibc
 
 /// An open folder, and the calls for names in it.
 ///
@@ -145,14 +145,6 @@ package final class FolderDescriptor: Sendable {
     throw StorageError(system: action, path: path(of: newName))
   }
 
-  /// Sets the folder's own mode.
-  package func setMode(_ mode: mode_t) throws(StorageError) {
-    let folder = try readable("share the folder")
-    guard fchmod(folder.descriptor, mode) == 0 else {
-      throw StorageError(system: "share the folder", path: path)
-    }
-  }
-
   /// Removes other users' permissions for a file (0600), without following a link.
   ///
   /// The file is not opened for that: closing a descriptor gives back the process's locks on it
@@ -167,24 +159,17 @@ package final class FolderDescriptor: Sendable {
     return unsafe fchmodat(descriptor, name, 0o600, 0) == 0
   }
 
-  /// Whether this process may use the folder in these ways; see access(2).
-  package func allows(_ rights: Int32) -> Bool {
-    unsafe faccessat(descriptor, ".", rights, 0) == 0
-  }
-
   /// Makes the entries durable; only then does a new or renamed file survive a power cut.
   package func synchronize() throws(StorageError) {
-    try readable("open the folder").synchronize()
+    let opened = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    guard opened >= 0 else {
+      throw StorageError(system: "open the folder", path: path, isOpening: true)
+    }
+    try OpenFile(owning: opened, path: path).synchronize()
   }
 
   /// The names of all entries, in any order, without those that are not UTF-8: none of ours is.
-  package func names() throws(StorageError) -> [String] { try entries().compactMap(\.self) }
-
-  /// Whether there is no entry at all.
-  package func isEmpty() throws(StorageError) -> Bool { try entries().isEmpty }
-
-  /// The names of all entries, nil for one that is not UTF-8.
-  private func entries() throws(StorageError) -> [String?] {
+  package func names() throws(StorageError) -> [String] {
     let opened = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     // fdopendir(3) takes the descriptor over.
     guard opened >= 0, let stream = unsafe fdopendir(opened) else {
@@ -193,7 +178,7 @@ package final class FolderDescriptor: Sendable {
       throw error
     }
     defer { unsafe closedir(stream) }
-    var names: [String?] = []
+    var names: [String] = []
     while true {
       // readdir(3): nil at the end and at an error, which sets errno.
       errno = 0
@@ -204,14 +189,7 @@ package final class FolderDescriptor: Sendable {
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         unsafe SystemText.exact(bytes.prefix { $0 != 0 })
       }
-      if name != ".", name != ".." { names.append(name) }
+      if let name, name != ".", name != ".." { names.append(name) }
     }
-  }
-
-  /// The folder opened for reading, which fsync(2) and fchmod(2) need.
-  private func readable(_ action: String) throws(StorageError) -> OpenFile {
-    let opened = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-    guard opened >= 0 else { throw StorageError(system: action, path: path, isOpening: true) }
-    return OpenFile(owning: opened, path: path)
   }
 }
