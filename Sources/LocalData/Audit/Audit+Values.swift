@@ -160,7 +160,7 @@ extension Audit {
     let id = MasterKeyID(keychain, configuration.encryption)
     guard try isThere(id.address) else { return nil }
     return try MasterKey(
-      place: places.place(at: id.address), next: places.place(at: id.next), id: id.description,
+      place: places.place(at: id.address), pendingKey: places.place(at: id.pendingKey), id: id.description,
       length: 32, ledger: ledger, lock: nil
     ).material(isWriting: false)
   }

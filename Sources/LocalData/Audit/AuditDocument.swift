@@ -26,14 +26,6 @@ struct AuditDocument: Codable, Sendable {
     var modifiedOf: StorageAuditEntry.TimeOrigin?
   }
 
-  struct Finding: Codable {
-    var kind: StorageAuditFinding.Kind
-    var domain: String?
-    var name: String?
-    var place: String
-    var message: String
-  }
-
   /// The schema version, which is read first.
   struct Version: Codable { var schema: Int }
 
@@ -42,7 +34,7 @@ struct AuditDocument: Codable, Sendable {
   var application: String?
   var configuration: AuditConfiguration?
   var keys: [Key]
-  var findings: [Finding]
+  var findings: [StorageAuditFinding]
 
   init(_ report: StorageAuditReport) {
     schema = StorageAuditReport.schemaVersion
@@ -50,11 +42,7 @@ struct AuditDocument: Codable, Sendable {
     application = report.applicationID
     configuration = report.configuration
     keys = report.keys.map { Key($0) }
-    findings = report.findings.map { finding in
-      Finding(
-        kind: finding.kind, domain: finding.domain, name: finding.name, place: finding.place,
-        message: finding.message)
-    }
+    findings = report.findings
   }
 
   /// The size of the largest catalog that is read, in bytes.
@@ -137,23 +125,5 @@ extension AuditDocument.Key {
         name: name, domain: domain.domain, security: try security.policy(),
         serializer: serializer, valueType: valueType, owner: owner, description: description,
         availability: availability.availability, syncPolicy: sync))
-  }
-}
-
-extension StorageKeyDescriptor {
-  init(
-    name: String, domain: StorageDomain, security: SecurityPolicy, serializer: String,
-    valueType: String, owner: String, description: String, availability: PlatformAvailability,
-    syncPolicy: SyncPolicy
-  ) {
-    self.name = name
-    self.domain = domain
-    self.security = security
-    self.serializer = serializer
-    self.valueType = valueType
-    self.owner = owner
-    self.description = description
-    self.availability = availability
-    self.syncPolicy = syncPolicy
   }
 }

@@ -1,7 +1,7 @@
 internal import StorageCore
 
 /// A difference between declaration and storage, or another problem; contains no value.
-public struct StorageAuditFinding: Hashable, Sendable {
+public struct StorageAuditFinding: Hashable, Sendable, Codable {
   /// The kinds of findings.
   public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
     /// Two keys of a catalog have the same name in the same domain.
@@ -50,14 +50,6 @@ public struct StorageAuditFinding: Hashable, Sendable {
   ) {
     self.kind = kind
     self.domain = domain?.description
-    self.name = name
-    self.place = place
-    self.message = message
-  }
-
-  init(kind: Kind, domain: String?, name: String?, place: String, message: String) {
-    self.kind = kind
-    self.domain = domain
     self.name = name
     self.place = place
     self.message = message

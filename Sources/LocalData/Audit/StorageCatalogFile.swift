@@ -45,20 +45,12 @@ public struct StorageCatalogFile: Sendable {
   public func audit(
     applicationID: String? = nil, keySource: KeySource, folder: URL? = nil
   ) throws(StorageError) -> StorageAuditReport {
-    guard let id = applicationID ?? self.applicationID else {
-      throw StorageError(
-        .invalid, "the catalog does not name its application; give the application's id")
-    }
-    try StandardFolders.validate(id)
-    let root: String? = if let folder { try PathText.absolute(folder) } else { nil }
-    let places = Places(
-      Locations(application: { () throws(StorageError) in id }, root: root), keySource,
-      access: .readOnly)
+    let places = try core(applicationID, keySource, folder, access: .readOnly).places
     let configuration = configuration ?? AuditConfiguration()
     var audit = Audit(places, configuration)
     audit.run(entries)
     return StorageAuditReport(
-      applicationID: id, isLive: true, keys: audit.entries, findings: audit.findings,
+      applicationID: try places.locations.application(), isLive: true, keys: audit.entries, findings: audit.findings,
       configuration: configuration)
   }
 }

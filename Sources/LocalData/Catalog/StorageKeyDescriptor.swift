@@ -18,17 +18,14 @@ public struct StorageKeyDescriptor: Hashable, Sendable {
   public let availability: PlatformAvailability
   /// Whether the value is sent to other machines.
   public let syncPolicy: SyncPolicy
+}
 
+extension StorageKeyDescriptor {
   /// Describes a key.
   public init<Key: StorageKey>(of key: Key) {
-    name = key.name
-    domain = key.domain
-    security = key.security
-    serializer = key.serializer.name
-    valueType = "\(Key.Value.self)"
-    owner = key.owner
-    description = key.description
-    availability = key.availability
-    syncPolicy = key.syncPolicy
+    self.init(
+      name: key.name, domain: key.domain, security: key.security, serializer: key.serializer.name,
+      valueType: "\(Key.Value.self)", owner: key.owner, description: key.description,
+      availability: key.availability, syncPolicy: key.syncPolicy)
   }
 }

@@ -41,7 +41,7 @@ final class Places: Sendable {
   ) throws(Failure) -> DelegatedStorage {
     try open.withLock { (open) throws(Failure) in
       if let storage = open.storages[ExactString(text: name)] { return storage }
-      let storage = if let test = inMemory(name, keys.present) { test } else { try make() }
+      let storage = try make()
       open.storages[ExactString(text: name)] = storage
       return storage
     }
@@ -53,25 +53,27 @@ final class Places: Sendable {
     return DelegatedStorage(test.delegate(of: "localdata/" + name), keySource: source)
   }
 
+  /// Whether the stores are a test's stores in memory.
+  var isInMemory: Bool { test != nil && test?.folder == nil }
+
   /// A vault in the application's data folder.
   func vault(_ file: String) -> DelegatedStorage {
     storage(file) { makeVault(file, keys.present) }
   }
 
   private func makeVault(_ file: String, _ source: KeySource) -> DelegatedStorage {
-    VaultStorage(keySource: source, access: access) { [locations] () throws(StorageError) in
-      try locations.data() + "/" + file
-    }
+    inMemory(file, source)
+      ?? VaultStorage(keySource: source, access: access) { [locations] () throws(StorageError) in
+        try locations.data() + "/" + file
+      }
   }
-
-  /// Whether the stores are a test's stores in memory.
-  var isInMemory: Bool { test != nil && test?.folder == nil }
 
   func suite(_ name: String) -> DelegatedStorage {
     storage("suite/" + name) { makeSuite(name, keys.present) }
   }
 
   private func makeSuite(_ name: String, _ source: KeySource) -> DelegatedStorage {
+    if let test = inMemory("suite/" + name, source) { return test }
     guard let root = locations.root else {
       return UserDefaultsStorage(suiteName: name, keySource: source)
     }
@@ -82,30 +84,30 @@ final class Places: Sendable {
   func keyring(
     _ service: String, ofDevice isOfDevice: Bool
   ) throws(StorageError) -> DelegatedStorage {
+    try storage(Self.name(service, isOfDevice)) { () throws(StorageError) in
+      try makeKeyring(service, isOfDevice, keys.present)
+    }
+  }
+
+  private static func name(_ service: String, _ isOfDevice: Bool) -> String {
+    (isOfDevice ? "device/" : "keyring/") + service
+  }
+
+  private func makeKeyring(
+    _ service: String, _ isOfDevice: Bool, _ source: KeySource
+  ) throws(StorageError) -> DelegatedStorage {
     #if Keyring
-      return try storage((isOfDevice ? "device/" : "keyring/") + service) {
-        () throws(StorageError) in
-        try makeKeyring(service, isOfDevice, keys.present)
-      }
+      if let test = inMemory(Self.name(service, isOfDevice), source) { return test }
+      return try KeyringChoice.storage(
+        of: service, isOfDevice: isOfDevice, keySource: source, bus: keyringBus)
     #else
-      throw Self.noKeyring
+      throw StorageError(
+        .unsupported, "this program was built without the trait Keyring; use the vault")
     #endif
   }
 
-  #if Keyring
-    private func makeKeyring(
-      _ service: String, _ isOfDevice: Bool, _ source: KeySource
-    ) throws(StorageError) -> DelegatedStorage {
-      try KeyringChoice.storage(
-        of: service, isOfDevice: isOfDevice, keySource: source, bus: keyringBus)
-    }
-  #else
-    private static let noKeyring = StorageError(
-      .unsupported, "this program was built without the trait Keyring; use the vault")
-  #endif
-
   func folder(_ path: String) throws(StorageError) -> SealedFolder {
-    guard test == nil || test?.folder != nil else { throw TestStores.hasNoFile }
+    guard !isInMemory else { throw TestStores.hasNoFile }
     return open.withLock { open in
       if let folder = open.folders[ExactString(text: path)] { return folder }
       let folder = makeFolder(path, keys.present)
@@ -119,34 +121,21 @@ final class Places: Sendable {
       at: URL(fileURLWithPath: path, isDirectory: true), keySource: source, access: access)
   }
 
-  // MARK: - Stores that are rotated
-
   /// The store of a place, opened by the router's key source or by another one.
   func opened(
     _ store: RotatedStore, by source: KeySource? = nil
   ) throws(StorageError) -> RotatedStore.Open {
-    guard let source else {
-      switch store {
-      case .vault(let file): return .records(vault(file))
-      case .suite(let name): return .records(suite(name))
-      case .keyring(let service, let isOfDevice):
-        return .records(try keyring(service, ofDevice: isOfDevice))
-      case .folder(let path): return .folder(try folder(path))
-      }
-    }
     switch store {
-    case .vault(let file): return .records(inMemory(file, source) ?? makeVault(file, source))
+    case .vault(let file):
+      return .records(source.map { makeVault(file, $0) } ?? vault(file))
     case .suite(let name):
-      return .records(inMemory("suite/" + name, source) ?? makeSuite(name, source))
+      return .records(source.map { makeSuite(name, $0) } ?? suite(name))
     case .keyring(let service, let isOfDevice):
-      #if Keyring
-        let name = (isOfDevice ? "device/" : "keyring/") + service
-        if let test = inMemory(name, source) { return .records(test) }
-        return .records(try makeKeyring(service, isOfDevice, source))
-      #else
-        throw Self.noKeyring
-      #endif
-    case .folder(let path): return .folder(makeFolder(path, source))
+      guard let source else { return .records(try keyring(service, ofDevice: isOfDevice)) }
+      return .records(try makeKeyring(service, isOfDevice, source))
+    case .folder(let path):
+      guard let source else { return .folder(try folder(path)) }
+      return .folder(makeFolder(path, source))
     }
   }
 
@@ -167,13 +156,13 @@ final class Places: Sendable {
   /// The place of an address.
   func place(at address: PlaceAddress) throws(StorageError) -> any ValuePlace {
     switch address.kind {
-    case .sealedSuite: return RecordPlace(suite(address.container), address.name)
+    case .sealedSuite: return StoredRecord(suite(address.container), address.name)
     case .vault:
-      return RecordPlace(
+      return StoredRecord(
         vault(Self.keychainFile), FileName.escape(address.container) + "/" + address.name)
     case .keyring, .deviceKeyring:
       let isOfDevice = address.kind == .deviceKeyring
-      return RecordPlace(try keyring(address.container, ofDevice: isOfDevice), address.name)
+      return StoredRecord(try keyring(address.container, ofDevice: isOfDevice), address.name)
     case .file:
       try requireFiles()
       return PlainFilePlace(
@@ -195,7 +184,7 @@ final class Places: Sendable {
   }
 
   private func requireFiles() throws(StorageError) {
-    guard test == nil || test?.folder != nil else { throw TestStores.hasNoFile }
+    guard !isInMemory else { throw TestStores.hasNoFile }
   }
 
   /// The vault of the domain `keychain`.

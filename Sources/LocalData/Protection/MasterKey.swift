@@ -7,12 +7,12 @@ internal import struct FoundationEssentials.Data
 ///
 /// The ledger has its check value, which decides which key is the present one. While a rotation
 /// seals values again, the keychain holds two keys: the old one in its place, the new one in
-/// `next`.
+/// `pendingKey`.
 final class MasterKey: Sendable {
   /// The record of the key in the keychain.
   let place: any ValuePlace
   /// The record of a new key, until the old one is dropped.
-  let next: any ValuePlace
+  let pendingKey: any ValuePlace
   /// The name of the key in the ledger: the place, the service and the account.
   let id: String
   let length: Int
@@ -28,11 +28,11 @@ final class MasterKey: Sendable {
   private let known = Lock<Known?>(nil)
 
   init(
-    place: any ValuePlace, next: any ValuePlace, id: String, length: Int, ledger: Ledger,
+    place: any ValuePlace, pendingKey: any ValuePlace, id: String, length: Int, ledger: Ledger,
     lock: KeyLock?
   ) {
     self.place = place
-    self.next = next
+    self.pendingKey = pendingKey
     self.id = id
     self.length = length
     self.ledger = ledger
@@ -43,7 +43,7 @@ final class MasterKey: Sendable {
     let found = try read(place)
     guard let made else {
       // A rotation that goes on has recorded its keys, so the ledger was lost since.
-      guard try !next.contains() else {
+      guard try !pendingKey.contains() else {
         throw StorageError(
           .keyUnavailable,
           "the ledger \(Ledger.file) was lost during a rotation, so it is unknown which master key is the "
@@ -56,7 +56,7 @@ final class MasterKey: Sendable {
       return keep(found)
     }
     if let found, found.check == made { return keep(found) }
-    if let new = try read(next), new.check == made { return keep(new) }
+    if let new = try read(pendingKey), new.check == made { return keep(new) }
     guard found != nil else {
       throw StorageError(
         .keyUnavailable,
@@ -140,7 +140,7 @@ extension MasterKey: RotatedKey {
 
   func replace(listing list: () throws(StorageError) -> RotationManifest) throws(StorageError) {
     let new = try random()
-    try new.withData { (data) throws(StorageError) in try next.write(data) }
+    try new.withData { (data) throws(StorageError) in try pendingKey.write(data) }
     try ledger.replace(try Self.check(of: new), try list(), ofMasterKey: id)
     try lock?.renew()
   }
@@ -151,7 +151,7 @@ extension MasterKey: RotatedKey {
     }
     try lock?.renew()
     try ledger.dropManifest(ofMasterKey: id)
-    try next.remove()
+    try pendingKey.remove()
   }
 }
 

@@ -14,6 +14,30 @@ enum Materials: Sendable {
   /// A provider returns the material.
   case provider(ProviderCall)
 
+  /// The present material, on a thread that may block.
+  ///
+  /// - Throws: `unsupported` if a provider must be asked.
+  func present(isWriting: Bool) throws(StorageError) -> SecureBytes? {
+    switch self {
+    case .none: return nil
+    case .blocking(let give): return try give(isWriting)
+    case .shared(let key, _): return try key.material(isWriting: isWriting)
+    case .provider(let call):
+      throw StorageError(
+        .unsupported,
+        "the key's material comes from a provider, which only async calls can ask; use get and set of the "
+          + "router, or loadAsync and saveAsync of the property", key: call.name)
+    }
+  }
+
+  /// The present material, from a provider if there is one.
+  func presentAsync(isWriting: Bool) async throws(StorageError) -> SecureBytes? {
+    if case .provider(let call) = self { return try await call.material() }
+    return try await Blocking.run { () throws(StorageError) in
+      try self.present(isWriting: isWriting)
+    }
+  }
+
   /// Runs `body`, which seals and writes; a shared key is not replaced meanwhile.
   func sharing<Result>(
     _ body: () throws(StorageError) -> Result
@@ -49,6 +73,18 @@ struct ProviderCall: Sendable {
       of: await run { [provider, name] in try await provider.formerKeyMaterial(for: name) })
   }
 
+  /// The present material, followed by the former material if a stored value is not under the
+  /// present one.
+  func materials(
+    for envelope: Envelope, _ sealer: ValueSealer
+  ) async throws(StorageError) -> [SecureBytes] {
+    let present = try await material()
+    let isPresent = try await Blocking.run { () throws(StorageError) in
+      try sealer.isUnder([present], envelope)
+    }
+    return isPresent ? [present] : [present] + (try await formerMaterial())
+  }
+
   private func bytes(of data: [Data]) throws(StorageError) -> [SecureBytes] {
     try cryptography(key: name) { () throws(CryptoError) in
       var bytes: [SecureBytes] = []
@@ -65,7 +101,7 @@ struct ProviderCall: Sendable {
     do {
       try asking.check("the provider \(source.id)")
       return try await asking.during { [deadline] in
-        try await Deadline.run(within: deadline, body)
+        try await TimeLimit.run(deadline, body)
       }
     } catch let error as StorageError {
       throw error.about(name)

@@ -41,7 +41,7 @@ package struct MasterKeyID: Hashable, Sendable, Codable, CustomStringConvertible
   var address: PlaceAddress { PlaceAddress(kind: kind, container: service, name: account) }
 
   /// Where the new key is while the key is replaced; no declared key has such a name.
-  var next: PlaceAddress {
+  var pendingKey: PlaceAddress {
     PlaceAddress(kind: kind, container: service, name: account + "\u{1F}next")
   }
 

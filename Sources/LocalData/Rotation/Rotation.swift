@@ -20,7 +20,7 @@ struct Rotation {
   let declared: [StorageKeyDescriptor]
   let source: KeySource?
   let names: Bool
-  /// Whether values that are out of sight are given up; the report names them.
+  /// Whether values that can't be reached are given up; the report names them.
   let isAbandoning: Bool
   let progress: (@Sendable (Int, Int) -> Void)?
   let onStep: @Sendable (RotationStep) -> Void
@@ -85,7 +85,7 @@ struct Rotation {
     for store in stores { try requireOpen(store) }
     record = try ledger.rotation() ?? RotationRecord()
     try requireSameSource(stores)
-    if !stores.isEmpty || !entries.isEmpty { try requireSight(of: entries, stores) }
+    if !stores.isEmpty || !entries.isEmpty { try requireReachable(of: entries, stores) }
     return (stores, entries)
   }
 
@@ -257,7 +257,7 @@ struct Rotation {
       tell()
     }
     for value in absent where !seen.contains(value.title) {
-      guard let error = try whyOutOfSight(value.address) else { continue }
+      guard let error = try whyUnreachable(value.address) else { continue }
       leave(value.title, "\(value.address)", error)
     }
     guard report.left.count == before else {

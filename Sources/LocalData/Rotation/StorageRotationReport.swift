@@ -44,8 +44,7 @@ public struct StorageRotationReport: Hashable, Sendable {
   /// The rotation stays unfinished until they are readable, restored or removed, and it was called
   /// again: the former key is kept for exactly the values that it sealed when it was replaced.
   public internal(set) var left: [Left] = []
-  /// The values and places that were out of sight, or could not be read, and that the caller gave
-  /// up.
+  /// The values and places that could not be reached or read, and that the caller gave up.
   ///
   /// No key of the application opens these values now.
   public internal(set) var abandoned: [Left] = []

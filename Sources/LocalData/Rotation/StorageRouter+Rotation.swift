@@ -18,7 +18,7 @@ extension StorageRouter {
   /// source: it continues. Until it has finished, programs list the new source before the old one:
   /// `KeySource.firstAvailable(_:)`; afterwards, only the new one.
   ///
-  /// Before anything is changed, it refuses to lose values that are out of sight: mount every disk,
+  /// Before anything is changed, it refuses to lose values that it can't reach: mount every disk,
   /// call ``adoptFolder(at:)`` for moved folders, and have the ledger in place. A value that can't
   /// be read stays as it is, and the report names it; the rotation is then unfinished, and the next
   /// call goes on. Values under a provider's material are sealed again if they are under former
@@ -36,7 +36,7 @@ extension StorageRouter {
   /// - Returns: what was replaced and sealed again, and what was left.
   /// - Throws: `StorageError`: `busy` if another rotation runs; or, before anything is changed, why
   ///   a store does not open, `unavailable`, `denied`, `configurationConflict` or the code of the
-  ///   first value that is out of sight, `wrongKey` if an old ledger or store was put back,
+  ///   first value that can't be reached, `wrongKey` if an old ledger or store was put back,
   ///   `invalid` if an interrupted rotation began with another source; or a later failure, after
   ///   which every value is still readable, and another call continues.
   public nonisolated func rotate(
@@ -82,11 +82,17 @@ extension RouterCore {
     } else {
       try rotation.run()
     }
+    for entry in try ledger.entries() {
+      switch entry.protection {
+      case .provider, .passcode:
+        rotation.report.external.append(SealedValue(entry.address, entry.domain.domain).title)
+      default: break
+      }
+    }
     return rotation.report
   }
 
-  /// Seals values again that are under a provider's former material, and names those of other
-  /// providers.
+  /// Seals values again that are under a registered provider's former material.
   fileprivate func resealExternal(
     _ report: StorageRotationReport
   ) async throws(StorageError) -> StorageRotationReport {
@@ -94,16 +100,11 @@ extension RouterCore {
     let state = state.withLock { $0 }
     for entry in try await Blocking.run({ [ledger] () throws(StorageError) in try ledger.entries() }
     ) {
-      let value = SealedValue(entry.address, entry.domain.domain)
-      guard case .provider(let id) = entry.protection else {
-        if entry.protection == .passcode { report.external.append(value.title) }
-        continue
-      }
+      guard case .provider(let id) = entry.protection else { continue }
       let source = KeyMaterialSource(id: id)
-      guard let provider = state.providers[source] else {
-        report.external.append(value.title)
-        continue
-      }
+      guard let provider = state.providers[source] else { continue }
+      let value = SealedValue(entry.address, entry.domain.domain)
+      report.external.removeAll { $0 == value.title }
       let call = ProviderCall(
         provider: provider, name: entry.name, address: entry.address, source: source,
         deadline: state.encryption.keyMaterialDeadline)
@@ -152,14 +153,7 @@ extension StorageCatalogFile {
         "the application has no typed storage there, so nothing was rotated; check its id and its folder"
       )
     }
-    var report = try core.rotate(
+    return try core.rotate(
       keys, openedBy: source, names: names, isAbandoning: abandoningMissing, progress: progress)
-    for entry in try core.ledger.entries() {
-      switch entry.protection {
-      case .provider, .passcode: report.external.append("\(entry.domain.domain)/\(entry.name)")
-      default: break
-      }
-    }
-    return report
   }
 }

@@ -76,7 +76,7 @@ extension Route {
       // A shared key may be replaced meanwhile, so `replace` asks for it.
       if case .shared = materials {
       } else if material == nil {
-        material = try self.material(isWriting: true)
+        material = try materials.present(isWriting: true)
       }
     }
     return try replace(old, by: value, material, sealer) ? result : nil

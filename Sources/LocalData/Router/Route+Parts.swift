@@ -11,17 +11,12 @@ extension Route {
     do throws(StorageError) {
       let envelope = try Envelope(reading: stored)
       let found: [SecureBytes]
-      switch materials {
-      case .none: found = []
-      case .blocking(let give):
-        found =
-          try await Blocking.run { () throws(StorageError) in try give(false) }.map { [$0] }
-          ?? []
-      case .shared:
+      if case .provider(let call) = materials {
+        found = try await call.materials(for: envelope, sealer)
+      } else {
         found = try await Blocking.run { () throws(StorageError) in
           try self.openers(of: stored, envelope, sealer)
         }
-      case .provider(let call): found = try await materials(for: envelope, sealer, call)
       }
       return try await Blocking.run { () throws(StorageError) in try sealer.open(envelope, found) }
     } catch {
@@ -33,18 +28,8 @@ extension Route {
   func sealed(_ serialized: Data) async throws(StorageError) -> Data {
     guard let sealer else { return serialized }
     do throws(StorageError) {
-      let material: SecureBytes?
-      switch materials {
-      case .none: material = nil
-      case .blocking(let give):
-        material = try await Blocking.run { () throws(StorageError) in try give(true) }
-      case .shared(let key, _):
-        // `exchange` refuses the bytes if the key is replaced before they are stored.
-        material = try await Blocking.run { () throws(StorageError) in
-          try key.material(isWriting: true)
-        }
-      case .provider(let call): material = try await call.material()
-      }
+      // `exchange` refuses the bytes if a shared key is replaced before they are stored.
+      let material = try await materials.presentAsync(isWriting: true)
       return try await Blocking.run { () throws(StorageError) in
         try sealer.seal(serialized, material)
       }

@@ -93,7 +93,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   func openers(
     of stored: Data, _ envelope: Envelope, _ sealer: ValueSealer
   ) throws(StorageError) -> [SecureBytes] {
-    let present = try material(isWriting: false).map { [$0] } ?? []
+    let present = try materials.present(isWriting: false).map { [$0] } ?? []
     guard case .shared(let key, let address) = materials, envelope.sealing != nil,
       try !sealer.isUnder(present, envelope)
     else { return present }
@@ -124,19 +124,6 @@ final class Route<Value: Codable & Sendable>: Sendable {
     return try serializer.decode(Value.self, opened)
   }
 
-  func material(isWriting: Bool) throws(StorageError) -> SecureBytes? {
-    switch materials {
-    case .none: return nil
-    case .blocking(let give): return try give(isWriting)
-    case .shared(let key, _): return try key.material(isWriting: isWriting)
-    case .provider:
-      throw StorageError(
-        .unsupported,
-        "the key's material comes from a provider, which only async calls can ask; use get and set of the "
-          + "router, or loadAsync and saveAsync of the property", key: name)
-    }
-  }
-
   /// A value, its stored bytes, and the present material of its provider.
   struct Found: Sendable {
     let value: Value
@@ -153,25 +140,18 @@ final class Route<Value: Codable & Sendable>: Sendable {
       }
     }
     guard let (bytes, envelope) = stored else { return nil }
-    let materials = try await materials(for: envelope, sealer, call)
+    let materials: [SecureBytes]
+    do throws(StorageError) {
+      materials = try await call.materials(for: envelope, sealer)
+    } catch {
+      throw error.about(name)
+    }
     let value = try await blocking { (route) throws(StorageError) in
       try route.orConflict { () throws(StorageError) in
         try route.decode(envelope, sealer, materials)
       }
     }
     return Found(value: value, bytes: bytes, present: materials[0])
-  }
-
-  /// The provider's present material, followed by its former material if the stored bytes are not
-  /// under the present one.
-  func materials(
-    for envelope: Envelope, _ sealer: ValueSealer, _ call: ProviderCall
-  ) async throws(StorageError) -> [SecureBytes] {
-    let present = try await call.material()
-    let isPresent = try await blocking { (_) throws(StorageError) in
-      try sealer.isUnder([present], envelope)
-    }
-    return isPresent ? [present] : [present] + (try await call.formerMaterial())
   }
 
   // MARK: - Writing
@@ -196,7 +176,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
       // The lock of the key is no longer held when observers are notified.
       defer { if isTried { changes.notify(()) } }
       try materials.sharing { () throws(StorageError) in
-        let material = try material(isWriting: true)
+        let material = try materials.present(isWriting: true)
         if sealer.sealing?.pattern.origin == .passcode, let material {
           try refuseOtherMaterial([material], try place.read(), sealer)
         }

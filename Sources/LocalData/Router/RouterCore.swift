@@ -146,13 +146,24 @@ final class RouterCore: Sendable {
       .busy, "another process has just chosen where the keychain's values are; try again")
   }
 
+  /// Records where a value is, before it is written; after the first write one look into the ledger.
+  private func recordPlace(
+    of key: some StorageKey, _ resolution: Resolution
+  ) throws(StorageError) {
+    // Whoever recorded the entry has recorded the keychain's place before.
+    guard try ledger.entry(key.domain, key.name) != resolution.entry else { return }
+    if key.needsKeychain { try settle(resolution.keychain) }
+    // Another process may have another configuration, or may have moved the value.
+    try requireNoConflict(key, resolution)
+    try ledger.record(resolution.entry, key.domain)
+  }
+
   // MARK: - Routes of resolutions
 
   func makeRoute<Key: StorageKey>(
     _ key: Key, _ resolution: Resolution, _ state: RouterState
   ) throws(StorageError) -> Route<Key.Value> {
     let place = try places.place(at: resolution.address)
-    let domain = key.domain
     return Route(
       key.name, resolution.address, place, key.serializer, sealer(of: key, resolution, state),
       try materials(of: key.name, resolution.entry.protection, resolution.address, state),
@@ -162,11 +173,7 @@ final class RouterCore: Sendable {
         try Self.alive(self).requireNoConflict(key, resolution)
       },
       beforeWriting: { [weak self] () throws(StorageError) in
-        let core = try Self.alive(self)
-        if key.needsKeychain { try core.settle(resolution.keychain) }
-        // Another process may have another configuration, or may have moved the value.
-        try core.requireNoConflict(key, resolution)
-        try core.ledger.record(resolution.entry, domain)
+        try Self.alive(self).recordPlace(of: key, resolution)
       })
   }
 
@@ -237,7 +244,7 @@ final class RouterCore: Sendable {
     try KeyName.check(id.service, "the master key's service")
     try KeyName.check(id.account, "the master key's account")
     return MasterKey(
-      place: try places.place(at: id.address), next: try places.place(at: id.next),
+      place: try places.place(at: id.address), pendingKey: try places.place(at: id.pendingKey),
       id: id.description, length: length, ledger: ledger, lock: try places.keyLock())
   }
 

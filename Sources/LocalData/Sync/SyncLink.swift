@@ -43,7 +43,7 @@ final class SyncLink: Sendable {
   ) async throws(StorageError) -> Result {
     let transport = transport
     do {
-      return try await Deadline.run(within: deadline, waitingFor: "the shared store") {
+      return try await TimeLimit.run(deadline, waitingFor: "the shared store") {
         try await body(transport)
       }
     } catch let error as StorageError {

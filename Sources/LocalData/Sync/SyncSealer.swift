@@ -69,7 +69,7 @@ struct SyncSealer: Sendable {
     let content = entry.content(form)
     guard let sealing else { return SyncEntry.head(isSealed: false) + content }
     let sealer = try await sealer(sealing, isWriting: true)
-    let material = try await material()
+    let material = try await materials.presentAsync(isWriting: true)
     let sealed = try await Blocking.run { () throws(StorageError) in
       try sealer.seal(content, material)
     }
@@ -90,27 +90,13 @@ struct SyncSealer: Sendable {
     return try SyncEntry(content: content, form)
   }
 
-  private func material() async throws(StorageError) -> SecureBytes? {
-    switch materials {
-    case .none: nil
-    case .blocking(let give): try give(true)
-    case .shared(let key, _):
-      try await Blocking.run { () throws(StorageError) in try key.material(isWriting: true) }
-    case .provider(let call): try await call.material()
-    }
-  }
-
   /// The material that an entry is sealed under; a provider's former material, if that matches.
   private func known(
     for envelope: Envelope, _ sealer: ValueSealer
   ) async throws(StorageError) -> [SecureBytes] {
     guard case .provider(let call) = materials else {
-      return try await material().map { [$0] } ?? []
+      return try await materials.presentAsync(isWriting: true).map { [$0] } ?? []
     }
-    let present = try await call.material()
-    let isPresent = try await Blocking.run { () throws(StorageError) in
-      try sealer.isUnder([present], envelope)
-    }
-    return isPresent ? [present] : [present] + (try await call.formerMaterial())
+    return try await call.materials(for: envelope, sealer)
   }
 }

@@ -6,7 +6,8 @@ private struct Keys {
   let theme = StoredKey<String>(
     "theme", in: .userDefaults, security: .none, owner: "Settings", description: "The theme.")
   let token = StoredKey<String>(
-    "token", in: .keychain(service: nil), owner: "Login", description: "The <user's> token\n& more.")
+    "token", in: .keychain(service: nil), owner: "Login", description: "The <user's> token\n& more."
+  )
 }
 
 /// The command `audit` on the data of an application.

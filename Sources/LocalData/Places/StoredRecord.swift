@@ -3,7 +3,7 @@ internal import StorageCore
 internal import struct FoundationEssentials.Data
 
 /// A record in one of the package's storages: a suite, the vault or the keyring.
-struct RecordPlace: ValuePlace {
+struct StoredRecord: ValuePlace {
   /// Holds the hash of the name, so that a read does not compute it again.
   private let record: Store<Data, DelegatedStorage>
 

@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-/// Checks that every value is in sight before a rotation changes anything, so that no value is lost
+/// Checks that every value can be reached before a rotation changes anything, so that no value is lost
 /// with the key that seals it.
 extension Rotation {
   /// Refuses to continue an interrupted rotation with another key.
@@ -24,15 +24,15 @@ extension Rotation {
     "an interrupted rotation began with another new key, or without one; finish it with the same key first. "
       + "Nothing was changed")
 
-  /// Refuses a rotation while a value may be out of sight; or names these values, if the caller
+  /// Refuses a rotation while a value may be unreachable; or names these values, if the caller
   /// gives them up.
-  mutating func requireSight(
+  mutating func requireReachable(
     of entries: [Ledger.Entry], _ stores: [RotatedStore]
   ) throws(StorageError) {
     try lookAtLedger(entries, stores)
     for entry in entries where entry.protection != .plain { try look(for: entry) }
     for key in try masterKeys(entries) {
-      if try key.next.contains(), !record.begun.contains(key.title) {
+      if try key.pendingKey.contains(), !record.begun.contains(key.title) {
         leave(key.title, Ledger.file, Self.oldLedger)
       }
       try look(key, "the keychain") { [self] () throws(StorageError) in try values(of: key.id) }
@@ -47,7 +47,7 @@ extension Rotation {
     let rest = report.left.count > 10 ? "; and \(report.left.count - 10) more" : ""
     throw StorageError(
       first.error.code,
-      "nothing was changed, since the rotation would lose values that are out of sight: "
+      "nothing was changed, since the rotation would lose values that can't be reached: "
         + shown.joined(separator: "; ") + rest
         + ". Mount every disk, adopt moved folders, restore what is missing, and rotate again; or, if you need "
         + "none of these values, rotate and abandon what is missing")
@@ -80,11 +80,11 @@ extension Rotation {
   private mutating func look(for entry: Ledger.Entry) throws(StorageError) {
     let isShared = [.groupKey, .place].contains(entry.protection) || entry.protection.isMasterKey
     guard entry.address.kind.isSealing || isShared,
-      let error = try whyOutOfSight(entry.address)
+      let error = try whyUnreachable(entry.address)
     else { return }
     // A folder above it may have been moved, with the value.
     for address in candidates(entry) where address != entry.address {
-      if try whyOutOfSight(address) == nil, try core.places.place(at: address).contains() { return }
+      if try whyUnreachable(address) == nil, try core.places.place(at: address).contains() { return }
     }
     leave(
       SealedValue(entry.address, entry.domain.domain).title, "\(entry.address)", error)
@@ -106,8 +106,8 @@ extension Rotation {
     }
   }
 
-  /// Why the container of a place is out of sight; nil if it is there.
-  func whyOutOfSight(_ address: PlaceAddress) throws(StorageError) -> StorageError? {
+  /// Why the container of a place can't be reached; nil if it is there.
+  func whyUnreachable(_ address: PlaceAddress) throws(StorageError) -> StorageError? {
     guard !address.isPurgeable else { return nil }
     do throws(StorageError) {
       if let store = RotatedStore(address), try !store.exists(core.places) { return Self.missing }
