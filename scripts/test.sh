@@ -50,7 +50,7 @@ declare -A filters=(
 # those with a deadline that passes while other tests keep their tasks from one, and one that needs a place
 # among the errors that are counted apart.
 alone='StorageTestCaseTests|InjectTestingTests.TestCaseTests|aHungStoreDelaysNoWrite'
-alone+='|theLoggerGetsEachThingOnce|UnfinishedTests.atOnceManyTasksLoseNoChange|GroupTests.atOnceTheyLoseNothing'
+alone+='|theLoggerGetsEachThingOnce|UnfinishedTests.atOnceManyTasksLoseNoChange'
 
 work=$(mktemp -d)
 # What failed anywhere is said at the very end, where the last lines of a long output show it.

@@ -175,30 +175,36 @@ private struct Catalog: StorageKeyCatalog {
     #expect(report.keys.first { $0.key.name == "scan" }?.state == .present)
   }
 
-  @Test func anotherPolicyThanDeclaredIsNamed() async throws {
-    let former = folder.router()
-    let place = StorageDomain.fileSystem(directory: .documents)
+  /// What an older release of the program stored, what its finding is, and words of the finding.
+  private static let former: [(StoredKey<String>, String?, String, [String])] = {
     let older = SecurityPolicy.encrypted(.aes256(keyDerivation: .pbkdf2(iterations: 100)))
-    try await former.set(Self.marker, for: key("note", place, older))
-    try await former.set(Self.marker, for: key("token", .keychain(service: nil), older))
-    let router = folder.router()
-    try router.registerKeys(AuditKeys())
-    let report = try await router.audit()
-    for name in ["note", "token"] { #expect(kinds(report, name) == ["otherPolicy"], "\(name)") }
-    let message = report.findings.first { $0.name == "note" }?.message
-    #expect(message?.contains("PBKDF2-SHA-256, 100 iterations") == true)
-    #expect(message?.contains("HKDF-SHA-256") == true)
-  }
+    let documents = StorageDomain.fileSystem(directory: .documents)
+    let words = ["PBKDF2-SHA-256, 100 iterations", "HKDF-SHA-256"]
+    return [
+      (key("note", documents, older), nil, "otherPolicy", words),
+      (key("token", .keychain(service: nil), older), nil, "otherPolicy", words),
+      (key("note", documents, .recommended, .plist), nil, "otherSerializer", ["serialized as"]),
+      (key("note", documents), "Old", "otherPlace", ["Documents/Old"]),
+    ]
+  }()
 
-  @Test func aValueAtAFormerPlaceIsNamed() async throws {
-    let former = folder.router()
-    await former.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "Old"))
-    try await former.set(Self.marker, for: keys.note)
+  @Test(arguments: 0..<4)
+  func whatWasStoredInAnotherWayThanDeclaredIsNamed(_ index: Int) async throws {
+    let (key, inner, kind, words) = Self.former[index]
+    let older = folder.router()
+    await older.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: inner))
+    try await older.set(Self.marker, for: key)
     let router = folder.router()
     try router.registerKeys(AuditKeys())
     let report = try await router.audit()
-    #expect(kinds(report, "note") == ["otherPlace"])
-    #expect(report.keys.first { $0.key.name == "note" }?.state == .elsewhere)
+    #expect(report.findings.map(\.kind.rawValue) == [kind] && report.findings[0].name == key.name)
+    for word in words {
+      let finding = report.findings[0]
+      #expect("\(finding.place) \(finding.message)".contains(word), "\(finding)")
+    }
+    let state = report.keys.first { $0.key.name == key.name }?.state
+    #expect(state == (inner == nil ? .present : .elsewhere))
+    #expect(!report.json.contains(Self.marker))
   }
 
   @Test func aLostKeyIsAFindingAndNotTheEnd() async throws {
@@ -233,28 +239,22 @@ private struct Catalog: StorageKeyCatalog {
     #expect(again.keys == file.keys)
   }
 
-  @Test(arguments: [
-    "", "[]", "{}", "{\"schema\": 1}",
-    "{\"schema\":1,\"kind\":\"catalog\",\"keys\":[{\"name\":\"x\"}],\"findings\":[]}",
-  ])
-  func whatIsNoCatalogIsRefused(_ text: String) async {
-    #expect(await code { _ = try StorageCatalogFile(json: Data(text.utf8)) } == .invalid)
-  }
-
-  @Test(arguments: ["cachFes", "", "./documents", "Documents", "../x"])
-  func aFolderOfACatalogHasAnAbsolutePathOrAName(_ directory: String) async throws {
-    let key = AnyStorageKey.key(
-      StoredKey<String>(
-        "x", in: .fileSystem(directory: .caches), security: .none, owner: "o", description: ""))
+  @Test func whatIsNoCatalogIsRefused() async {
+    let key = AnyStorageKey.key(key("x", .fileSystem(directory: .caches), .none))
     let json = StorageAuditReport(of: [key], catalog: "c").json
-    let text = json.replacing("\"caches\"", with: "\"\(directory)\"")
-    #expect(text != json)
-    #expect(await code { _ = try StorageCatalogFile(json: Data(text.utf8)) } == .invalid)
-  }
-
-  @Test func aCatalogOfALaterReleaseIsRefused() async {
-    let text = "{\"schema\":2,\"anything\":[]}"
-    #expect(await code { _ = try StorageCatalogFile(json: Data(text.utf8)) } == .unsupported)
+    let folders = ["cachFes", "", "./documents", "Documents", "../x"]
+    let refused =
+      [
+        "", "[]", "{}", "{\"schema\": 1}",
+        "{\"schema\":1,\"kind\":\"catalog\",\"keys\":[{\"name\":\"x\"}],\"findings\":[]}",
+      ] + folders.map { json.replacing("\"caches\"", with: "\"\($0)\"") }
+    for text in refused {
+      #expect(
+        await code { _ = try StorageCatalogFile(json: Data(text.utf8)) } == .invalid, "\(text)")
+    }
+    let later = "{\"schema\":2,\"anything\":[]}"
+    #expect(await code { _ = try StorageCatalogFile(json: Data(later.utf8)) } == .unsupported)
+    #expect(await code { _ = try StorageCatalogFile(json: Data(json.utf8)) } == nil)
   }
 
   @Test func aCatalogOfNoApplicationNeedsItsID() async throws {
@@ -277,18 +277,6 @@ private struct Catalog: StorageKeyCatalog {
     #expect(shared.hasSuffix("under the group's key"))
     let note = try #require(report.keys.first { $0.key.name == "note" }?.protection)
     #expect(note.hasSuffix("under the master key"))
-  }
-
-  @Test func anotherSerializerThanDeclaredIsNamed() async throws {
-    try await folder.router().set(
-      [Self.marker],
-      for: key(
-        "note", .fileSystem(directory: .documents), .recommended, .plist, of: [String].self))
-    let router = folder.router()
-    try router.registerKeys(AuditKeys())
-    let report = try await router.audit()
-    #expect(kinds(report, "note") == ["otherSerializer"])
-    #expect(!report.json.contains(Self.marker))
   }
 
   @Test func aValueUnderAKeyOfBeforeIsNamed() async throws {

@@ -223,16 +223,31 @@ struct Twins: Sendable, CustomTestStringConvertible {
     #expect(text.utf8.count == 33)
   }
 
-  @Test func theDocumentsExampleOpensInItsFolderAlone() throws {
-    // Made by another implementation: docs/localdata.md, "The form of a sealed value".
+  /// An example of docs/localdata.md, made by another implementation.
+  private func open(
+    _ example: String, droppingFirst head: Int = 0, _ form: Serializer.Form, _ material: UInt8,
+    _ domain: [String], _ name: String, _ id: [UInt8]?
+  ) throws -> [UInt8] {
+    let bytes = Data(try FormatDocument("localdata.md").bytes(example).dropFirst(head))
+    let place = id.map { id in BoundPlace(id: { (_) throws(StorageError) in id }, advice: "") }
+    let material = try SecureBytes([UInt8](repeating: material, count: 32))
+    let sealer = ValueSealer(nil, form, binding: ValueBinding(domain, name, place))
+    return Array(try sealer.open(Envelope(reading: bytes), [material]))
+  }
+
+  @Test func theDocumentsExamplesOpenInTheirPlaceAlone() throws {
     let bytes = Data(try FormatDocument("localdata.md").bytes("bound-value"))
-    let master = try SecureBytes([UInt8](repeating: 0x42, count: 32))
-    func open(_ id: [UInt8], _ name: String = "role") throws(StorageError) -> Data {
-      let place = BoundPlace(id: { (_) throws(StorageError) in id }, advice: "")
-      let binding = ValueBinding(["fileSystem custom"], name, place)
-      return try ValueSealer(nil, .json, binding: binding).open(Envelope(reading: bytes), [master])
+    func open(_ id: [UInt8], _ name: String = "role") throws -> [UInt8] {
+      try self.open("bound-value", .json, 0x42, ["fileSystem custom"], name, id)
     }
-    #expect(try open(Array(0x10..<0x20)) == Data("\"admin\"".utf8))
+    #expect(try open(Array(0x10..<0x20)) == Array("\"admin\"".utf8))
+    #expect(
+      try self.open(
+        "shared-entry", droppingFirst: 6, .json, 3, ["sync", "userDefaults"], "role",
+        Array(0x20..<0x30)) == [0, 1, 0, 0, 0, 0, 0, 0, 0, 7] + Array("\"admin\"".utf8))
+    #expect(
+      try self.open("group-rotation", .data, 0x43, ["group rotation"], "", nil)
+        == [UInt8](repeating: 0x42, count: 32) + Array("{\"digests\":{}}".utf8))
     let others: [(id: [UInt8], name: String)] = [
       (Array(0x11..<0x21), "role"), ([], "role"), (Array(0x10..<0x20), "rule"),
     ]

@@ -1,6 +1,7 @@
 import Foundation
-import LocalData
 import Testing
+
+@testable import LocalData
 
 private struct Theme: StorageKey {
   typealias Value = String
@@ -22,38 +23,8 @@ private struct Good: StorageKeyCatalog {
   static var allKeys: [AnyStorageKey] { [.key(Theme())] }
 }
 
-private struct Duplicates: StorageKeyCatalog {
-  static var allKeys: [AnyStorageKey] { [.key(Theme()), .key(OtherTheme())] }
-}
-
 private struct Other: StorageKeyCatalog {
   static var allKeys: [AnyStorageKey] { [.key(OtherTheme())] }
-}
-
-private struct Undescribed: StorageKeyCatalog {
-  static var allKeys: [AnyStorageKey] {
-    [
-      .key(
-        StoredKey<String>("x", in: .userDefaults, owner: "Tests", description: " \n "))
-    ]
-  }
-}
-
-private struct Impossible: StorageKeyCatalog {
-  static var allKeys: [AnyStorageKey] {
-    [.key(key("x", .keychain(service: nil), .none))]
-  }
-}
-
-private struct Biometric: StorageKeyCatalog {
-  static var allKeys: [AnyStorageKey] {
-    [
-      .key(
-        key(
-          "x", .keychain(service: nil),
-          .keychain(accessibility: .afterFirstUnlock, accessControl: .biometryAny)))
-    ]
-  }
 }
 
 private struct AppKeys {
@@ -101,14 +72,40 @@ private struct AccountKeys {
     #expect(await code { _ = try await keys.get(sealed) } == .unregisteredKey)
   }
 
-  @Test func twoKeysOfOneNameAreRefused() throws {
+  /// Lists that no router takes: the code, and the key that the error names.
+  private static let refused: [([AnyStorageKey], StorageError.Code, String)] = [
+    ([.key(Theme()), .key(OtherTheme())], .duplicate, "theme"),
+    // A service by default, and the same by its name.
+    (
+      [
+        .key(key("x", .keychain(service: nil))),
+        .key(key("x", .keychain(service: "com.example.app"))),
+      ], .duplicate, "x"
+    ),
+    (
+      [.key(StoredKey<String>("x", in: .userDefaults, owner: "Tests", description: " \n "))],
+      .invalid, "x"
+    ),
+    ([.key(key("x", .keychain(service: nil), .none))], .unsupported, "x"),
+    (
+      [
+        .key(
+          key(
+            "x", .keychain(service: nil),
+            .keychain(accessibility: .afterFirstUnlock, accessControl: .biometryAny)))
+      ], .unsupported, "x"
+    ),
+  ]
+
+  @Test(arguments: 0..<5)
+  func aListThatCannotBeIsRefusedAndChangesNothing(_ index: Int) async throws {
     let router = folder.router()
-    let error = #expect(throws: StorageError.self) {
-      try router.registerCatalog(Duplicates.self)
-    }
-    #expect(error?.code == .duplicate)
-    #expect(error?.key == "theme")
+    let (keys, code, name) = Self.refused[index]
+    let error = #expect(throws: StorageError.self) { try router.core.register(keys, as: "C") }
+    #expect(error?.code == code && error?.key == name)
     #expect(router.registeredKeys.isEmpty)
+    #expect(folder.files().filter { $0.hasSuffix(".vault") } == [])
+    try await router.set("1", for: key("stray", .userDefaults))
   }
 
   @Test func twoCatalogsMustNotShareAName() throws {
@@ -119,42 +116,6 @@ private struct AccountKeys {
     #expect(error?.code == .duplicate)
     #expect(error?.message.contains("Good") == true)
     #expect(Array(router.registeredKeys.keys) == ["Good"])
-  }
-
-  @Test func aServiceByDefaultAndByNameIsOnePlace() {
-    struct Both {
-      let one = key("x", .keychain(service: nil))
-      let other = key("x", .keychain(service: "com.example.app"))
-    }
-    let error = #expect(throws: StorageError.self) {
-      try folder.router().registerKeys(Both())
-    }
-    #expect(error?.code == .duplicate)
-  }
-
-  @Test func anEmptyDescriptionIsRefused() {
-    let error = #expect(throws: StorageError.self) {
-      try folder.router().registerCatalog(Undescribed.self)
-    }
-    #expect(error?.code == .invalid)
-  }
-
-  @Test func impossiblePoliciesAreRefusedBeforeAnyWrite() {
-    for result in [
-      Result { try folder.router().registerCatalog(Impossible.self) },
-      Result { try folder.router().registerCatalog(Biometric.self) },
-    ] {
-      let error = #expect(throws: StorageError.self) { try result.get() }
-      #expect(error?.code == .unsupported)
-      #expect(error?.key == "x")
-    }
-    #expect(folder.files().filter { $0.hasSuffix(".vault") } == [])
-  }
-
-  @Test func aRefusedCatalogChangesNothing() async throws {
-    let router = folder.router()
-    #expect(throws: StorageError.self) { try router.registerCatalog(Duplicates.self) }
-    try await router.set("1", for: key("stray", .userDefaults))
   }
 
   @Test func aStructOfKeysIsACatalogTheCompilerKnows() async throws {

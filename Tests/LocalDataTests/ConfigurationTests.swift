@@ -49,31 +49,20 @@ import Testing
     }
   }
 
-  @Test func anotherSubDirectoryHidesNothing() async throws {
+  @Test func anotherConfigurationHidesNothing() async throws {
     try await fill()
-    let router = folder.router(configuration: usual)
-    await router.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "Other"))
-    #expect(await conflicting(router) == ["letter", "notes"])
-    try await expectAllThere()
-  }
-
-  @Test func anotherMasterKeyHidesNothing() async throws {
-    try await fill()
-    let router = folder.router(configuration: usual)
-    await router.updateEncryptionConfiguration(
+    var (service, group) = (usual, usual)
+    service.defaultKeychainService = "com.other"
+    group.defaultAppGroupIdentifier = "group.two"
+    #expect(await conflicting(folder.router(configuration: service)) == ["token"])
+    #expect(await conflicting(folder.router(configuration: group)) == ["shared"])
+    let inner = folder.router(configuration: usual)
+    await inner.updateFileStorageConfiguration(FileStorageConfiguration(subDirectory: "Other"))
+    #expect(await conflicting(inner) == ["letter", "notes"])
+    let master = folder.router(configuration: usual)
+    await master.updateEncryptionConfiguration(
       EncryptionConfiguration(masterKeyService: "com.myapp.LocalData", masterKeyAccount: "M"))
-    #expect(await conflicting(router) == ["notes", "theme"])
-    try await expectAllThere()
-  }
-
-  @Test func anotherServiceOrGroupHidesNothing() async throws {
-    try await fill()
-    var other = usual
-    other.defaultKeychainService = "com.other"
-    #expect(await conflicting(folder.router(configuration: other)) == ["token"])
-    other = usual
-    other.defaultAppGroupIdentifier = "group.two"
-    #expect(await conflicting(folder.router(configuration: other)) == ["shared"])
+    #expect(await conflicting(master) == ["notes", "theme"])
     try await expectAllThere()
   }
 

@@ -23,25 +23,13 @@ import Testing
     #expect(try await first.contains(key) == false)
   }
 
-  @Test(arguments: Combination.sealed)
-  func whatIsSealedIsNowhereInTheClear(_ case: Combination) async throws {
-    let key = key("name", `case`.domain, `case`.security)
-    try await folder.router().set(marker, for: key)
-    #expect(!folder.holds(marker))
-    #expect(!folder.holds(Data(marker.utf8).base64EncodedString()))
-  }
-
-  @Test(arguments: Combination.plain)
-  func whatIsPlainByDeclarationIsReadable(_ case: Combination) async throws {
-    let key = key("name", `case`.domain, `case`.security)
-    try await folder.router().set(marker, for: key)
-    #expect(folder.holds("\"\(marker)\""))
-  }
-
   @Test(arguments: Combination.sealed + Combination.plain)
-  func nothingIsReadableByOthers(_ case: Combination) async throws {
+  func onlyWhatIsPlainByDeclarationIsReadableAndByTheOwnerAlone(_ case: Combination) async throws {
     let key = key("name", `case`.domain, `case`.security)
     try await folder.router().set(marker, for: key)
+    #expect(folder.holds("\"\(marker)\"") == (`case`.security == .none))
+    #expect(folder.holds(marker) == (`case`.security == .none))
+    #expect(!folder.holds(Data(marker.utf8).base64EncodedString()))
     for file in folder.files() { #expect(try folder.mode(file) & 0o077 == 0, "\(file)") }
   }
 

@@ -47,26 +47,20 @@ import Testing
     #expect(!folder.files().contains { $0.hasSuffix("Documents/secret") })
   }
 
-  @Test(arguments: [1, 8, 15]) func aShortKeyOfAProviderIsRefused(_ count: Int) async throws {
-    let router = await router(Data(repeating: 0x6B, count: count))
-    let error = try #require(await error { try await router.set("x", for: external(.hkdf())) })
-    #expect(error.code == .invalid && error.key == "secret" && !"\(error)".contains("kkk"))
-    #expect(await code { try await router.update(external(.hkdf())) { $0 = "x" } } == .invalid)
-  }
-
-  @Test(arguments: [16, 32]) func aKeyOf128BitsIsTaken(_ count: Int) async throws {
-    try await router(Data(repeating: 1, count: count)).set("x", for: external(.hkdf()))
-  }
-
-  @Test(arguments: [1, 7]) func aShortPassphraseOfAProviderIsRefused(_ count: Int) async throws {
-    let router = await router(Data(repeating: 1, count: count))
-    #expect(await code { try await router.set("x", for: external(.pbkdf2())) } == .invalid)
-  }
-
-  @Test func aPassphraseOfEightBytesIsTaken() async throws {
-    let router = await router(Data("eight ch".utf8))
-    try await router.set("x", for: external(.pbkdf2()))
-    #expect(try await router.get(external(.pbkdf2())) == "x")
+  @Test(arguments: [true, false]) func shortMaterialOfAProviderIsRefused(_ isKey: Bool) async throws {
+    let key = external(isKey ? .hkdf() : .pbkdf2())
+    for count in isKey ? [1, 8, 15] : [1, 7] {
+      let router = await router(Data(repeating: 0x6B, count: count))
+      let error = try #require(await error { try await router.set("x", for: key) })
+      #expect(error.code == .invalid && error.key == "secret" && !"\(error)".contains("kkk"))
+      #expect(await code { try await router.update(key) { $0 = "x" } } == .invalid)
+    }
+    for count in isKey ? [16, 32] : [8] {
+      let router = await router(Data(repeating: 1, count: count))
+      try await router.set("x", for: key)
+      #expect(try await router.get(key) == "x")
+      try await router.remove(key)
+    }
   }
 
   @Test(arguments: ["1", "1234567"]) func aShortPasscodeIsRefused(_ passcode: String) async throws {

@@ -10,32 +10,6 @@ import Testing
   private let secret = key("secret", .appGroupUserDefaults(identifier: "group.test"))
   private let file = key("file", .appGroupFileSystem(id: "group.test", directory: .documents))
 
-  @Test func twoProgramsOfAUserShareAGroup() async throws {
-    let (one, two) = (folder.router("com.example.one"), folder.router("com.example.two"))
-    for key in [settings, secret, file] {
-      try await one.set("of one", for: key)
-      #expect(try await two.get(key) == "of one")
-      try await two.set("of two", for: key)
-      #expect(try await one.get(key) == "of two")
-    }
-    #expect(try folder.mode("groups/group.test/.group.key") == 0o600)
-  }
-
-  @Test func atOnceTheyLoseNothing() async throws {
-    let counter = key(
-      "count", .appGroupUserDefaults(identifier: "group.test"), .recommended, of: Int.self)
-    let routers = (0..<4).map { folder.router("com.example.p\($0)") }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for router in routers {
-        group.addTask {
-          for _ in 0..<10 { try await router.update(counter) { $0 = ($0 ?? 0) + 1 } }
-        }
-      }
-      try await group.waitForAll()
-    }
-    #expect(try await folder.router().get(counter) == 40)
-  }
-
   @Test func aGroupsKeyThatIsGoneIsNotMadeAnew() async throws {
     try await folder.router().set("1", for: secret)
     let key = folder.url.appendingPathComponent("groups/group.test/.group.key")
@@ -127,6 +101,7 @@ import Testing
     #expect(try program("com.example.two", "read") == ["of one", "of one", "of one", "absent"])
     #expect(try program("com.example.two", "write", "of two") == ["done", "done", "done", "done"])
     #expect(try program("com.example.one", "read") == ["of two", "of two", "of two", "of one"])
+    #expect(try folder.mode("groups/group.test/.group.key") == 0o600)
   }
 
   @Test func twoProgramsAtOnceLoseNoChange() async throws {

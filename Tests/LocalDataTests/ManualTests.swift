@@ -115,16 +115,6 @@ private struct RemoteKeyProvider: KeyMaterialProviding {
     #expect(await StorageRouter.shared.fileStorageConfiguration == fileConfig)
   }
 
-  @Test func keysMayLeaveOutServiceAndGroup() async throws {
-    let storageConfig = StorageConfiguration(
-      defaultKeychainService: "com.myapp.keychain",
-      defaultAppGroupIdentifier: "group.com.myapp")
-    await StorageRouter.shared.updateStorageConfiguration(storageConfig)
-    let key = StorageKeys.UserPreferencesKey()
-    try await StorageRouter.shared.set(["size": 1.5, "bold": true], for: key)
-    #expect(try await StorageRouter.shared.get(key) == ["size": 1.5, "bold": true])
-  }
-
   @Test func aProviderSuppliesTheKeyMaterial() async throws {
     await useAVault()
     let source = KeyMaterialSource(id: "remote.key")
@@ -150,13 +140,6 @@ private struct RemoteKeyProvider: KeyMaterialProviding {
     #expect(
       await code { _ = try await StorageRouter.shared.get(StorageKeys.UserTokenKey()) }
         == .unregisteredKey)
-  }
-
-  @Test func aGroupNeedsAnIdentifier() async {
-    #expect(
-      await code {
-        try await StorageRouter.shared.set([:], for: StorageKeys.UserPreferencesKey())
-      } == .invalidAppGroupIdentifier)
   }
 
   @Test func theNamesAreThere() {

@@ -7,17 +7,29 @@ import Testing
 @Suite struct PolicyTests {
   private let folder = TestFolder()
 
-  @Test(arguments: Combination.sealingDomains)
-  func plainIsRefusedWhereEverythingIsSealed(_ domain: StorageDomain) async {
-    #expect(
-      await code { try await folder.router().set("1", for: key("x", domain, .none)) }
-        == .unsupported)
-  }
+  /// Policies that no domain or no machine keeps.
+  private static let refused: [(StoredKey<String>, StorageError.Code)] =
+    Combination.sealingDomains.map { (key("x", $0, .none), .unsupported) }
+    + (Combination.plainDomains + [.encryptedFileSystem(directory: .documents)]).map {
+      (key("x", $0, .keychain(accessibility: .afterFirstUnlock)), .unsupported)
+    }
+    + [0, -1, 10_000_001].map {
+      let policy = SecurityPolicy.encrypted(.aes256(keyDerivation: .pbkdf2(iterations: $0)))
+      return (key("x", .userDefaults, policy), .invalid)
+    } + [
+      (
+        key(
+          "x", .userDefaults,
+          .encrypted(.aes256(keyDerivation: .hkdf(salt: Data(repeating: 0, count: 256))))),
+        .invalid
+      )
+    ]
 
-  @Test(arguments: Combination.plainDomains + [.encryptedFileSystem(directory: .documents)])
-  func theKeychainsPolicyIsRefusedElsewhere(_ domain: StorageDomain) async {
-    let key = key("x", domain, .keychain(accessibility: .afterFirstUnlock))
-    #expect(await code { try await folder.router().set("1", for: key) } == .unsupported)
+  @Test func aPolicyThatCannotBeKeptIsRefused() async {
+    for (key, expected) in Self.refused {
+      let found = await code { try await folder.router().set("1", for: key) }
+      #expect(found == expected, "\(key.domain) \(key.security)")
+    }
   }
 
   @Test(arguments: KeychainAccessibility.allCases)
@@ -90,20 +102,6 @@ import Testing
     #expect(!error.description.contains("horse"))
     await router.registerPasscode { try SecureBytes(Array("correct horse".utf8)) }
     #expect(try await router.get(key) == "1")
-  }
-
-  @Test(arguments: [0, -1, 10_000_001])
-  func iterationsOutOfRangeAreRefused(_ iterations: Int) async {
-    let key = key(
-      "x", .userDefaults, .encrypted(.aes256(keyDerivation: .pbkdf2(iterations: iterations))))
-    #expect(await code { try await folder.router().set("1", for: key) } == .invalid)
-  }
-
-  @Test func aSaltThatIsTooLongIsRefused() async {
-    let key = key(
-      "x", .userDefaults,
-      .encrypted(.aes256(keyDerivation: .hkdf(salt: Data(repeating: 0, count: 256)))))
-    #expect(await code { try await folder.router().set("1", for: key) } == .invalid)
   }
 
   @Test func parametersMayChangeAndOlderValuesStayReadable() async throws {

@@ -34,11 +34,6 @@ import Testing
     #expect(try await folder.router().get(key) == Data())
   }
 
-  @Test func theSerializerOfDataIsForDataAlone() async {
-    let key = key("d", .userDefaults, .none, .data, of: String.self)
-    #expect(await code { try await folder.router().set("1", for: key) } == .unsupported)
-  }
-
   private static let reversing = Serializer.custom(
     "reversing", encode: { (text: String) in Data(text.utf8.reversed()) },
     decode: { String(decoding: $0.reversed(), as: UTF8.self) })
@@ -50,9 +45,11 @@ import Testing
     #expect(try await folder.router().get(key) == "abc")
   }
 
-  @Test func aCustomSerializerOfAnotherTypeIsRefused() async {
-    let key = key("c", .userDefaults, .none, Self.reversing, of: Int.self)
-    #expect(await code { try await folder.router().set(1, for: key) } == .unsupported)
+  @Test func aSerializerOfAnotherTypeIsRefused() async {
+    let number = key("c", .userDefaults, .none, Self.reversing, of: Int.self)
+    #expect(await code { try await folder.router().set(1, for: number) } == .unsupported)
+    let text = key("d", .userDefaults, .none, .data, of: String.self)
+    #expect(await code { try await folder.router().set("1", for: text) } == .unsupported)
   }
 
   private struct Leak: Error, CustomStringConvertible { let description = "secret-text" }

@@ -137,6 +137,8 @@ import VaultBackend
       Combination(domain: .fileSystem(directory: .documents), security: .recommended),
       Combination(domain: .encryptedFileSystem(directory: .caches), security: .recommended),
       Combination(domain: .keychain(service: "s"), security: .recommended),
+      Combination(
+        domain: .appGroupUserDefaults(identifier: "group.test"), security: .recommended),
     ].enumerated() {
       let counter = key("n\(number)", each.domain, each.security, of: Int.self)
       let routers = [folder.router(), folder.router()]

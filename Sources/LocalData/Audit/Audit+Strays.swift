@@ -9,10 +9,8 @@ internal import VaultBackend
 extension Audit {
   /// The address of a whole place that several keys share.
   private func shared(_ address: PlaceAddress) -> PlaceAddress {
-    var container = PlaceAddress(
-      kind: address.kind, container: address.kind == .vault ? "" : address.container, name: "")
-    container.groupRoot = address.groupRoot
-    container.isPurgeable = address.isPurgeable
+    var container = address.named("")
+    if address.kind == .vault { container.container = "" }
     return container
   }
 
@@ -312,7 +310,8 @@ extension Audit {
     findings.append(
       StorageAuditFinding(
         .oldKey, place: container.description,
-        "\(AuditText.count(report.oldBlobCount, "file")) of values not sealed since the last rotation"))
+        "\(AuditText.count(report.oldBlobCount, "file")) of values not sealed since the last rotation"
+      ))
   }
 
   // MARK: - Keyrings

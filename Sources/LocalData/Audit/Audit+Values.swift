@@ -133,14 +133,9 @@ extension Audit {
   static func finding(
     of error: StorageError, _ key: StorageKeyDescriptor, _ place: String
   ) -> StorageAuditFinding {
-    let kind: StorageAuditFinding.Kind =
-      switch error.code {
-      case .damaged, .typeMismatch: .damaged
-      case .wrongKey: .wrongKey
-      default: .unreadable
-      }
-    return StorageAuditFinding(
-      kind, domain: key.domain, name: key.name, place: place, "\(error.code): \(error.message)")
+    StorageAuditFinding(
+      .of(error), domain: key.domain, name: key.name, place: place,
+      "\(error.code): \(error.message)")
   }
 
   /// The master key, or the group's key; nil if it does not exist.
@@ -160,7 +155,8 @@ extension Audit {
     let id = MasterKeyID(keychain, configuration.encryption)
     guard try isThere(id.address) else { return nil }
     return try MasterKey(
-      place: places.place(at: id.address), pendingKey: places.place(at: id.pendingKey), id: id.description,
+      place: places.place(at: id.address), pendingKey: places.place(at: id.pendingKey),
+      id: id.description,
       length: 32, ledger: ledger, lock: nil
     ).material(isWriting: false)
   }

@@ -43,13 +43,13 @@ struct Audit {
     self.ledger = ledger
     var faults: [StorageAuditFinding] = []
     var recorded: [Ledger.Entry] = []
-    var settled: PlaceAddress.Kind?
+    var keychainPlace: PlaceAddress.Kind?
     var hasLedger = false
     do throws(StorageError) {
       if try Self.isThere(try places.path(ofVault: Ledger.file), places) {
         hasLedger = true
         recorded = try ledger.entries()
-        settled = try ledger.keychainPlace()
+        keychainPlace = try ledger.keychainPlace()
       }
     } catch {
       faults.append(
@@ -61,7 +61,7 @@ struct Audit {
       switch configuration.keychain {
       case .vault: .vault
       case .keyring: .keyring
-      case .automatic: settled ?? .vault
+      case .automatic: keychainPlace ?? .vault
       }
     self.hasLedger = hasLedger
     self.recorded = recorded
@@ -158,14 +158,8 @@ struct Audit {
   mutating func close(_ address: PlaceAddress, _ error: StorageError) {
     let place = address.storeDescription
     guard closed.insert(place).inserted else { return }
-    let kind: StorageAuditFinding.Kind =
-      switch error.code {
-      case .damaged: .damaged
-      case .wrongKey: .wrongKey
-      default: .unreadable
-      }
     findings.append(
-      StorageAuditFinding(kind, place: place, "\(error.code): \(error.message)"))
+      StorageAuditFinding(.of(error), place: place, "\(error.code): \(error.message)"))
   }
 
   mutating func add(

@@ -56,6 +56,17 @@ public struct StorageAuditFinding: Hashable, Sendable, Codable {
   }
 }
 
+extension StorageAuditFinding.Kind {
+  /// The kind of something that can't be read.
+  static func of(_ error: StorageError) -> Self {
+    switch error.code {
+    case .damaged, .typeMismatch: .damaged
+    case .wrongKey: .wrongKey
+    default: .unreadable
+    }
+  }
+}
+
 extension StorageAuditFinding: Comparable {
   /// By place, name and kind.
   public static func < (left: StorageAuditFinding, right: StorageAuditFinding) -> Bool {

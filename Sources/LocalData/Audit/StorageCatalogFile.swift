@@ -50,7 +50,8 @@ public struct StorageCatalogFile: Sendable {
     var audit = Audit(places, configuration)
     audit.run(entries)
     return StorageAuditReport(
-      applicationID: try places.locations.application(), isLive: true, keys: audit.entries, findings: audit.findings,
+      applicationID: try places.locations.application(), isLive: true, keys: audit.entries,
+      findings: audit.findings,
       configuration: configuration)
   }
 }

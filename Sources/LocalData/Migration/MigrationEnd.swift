@@ -24,7 +24,7 @@ struct MigrationEnd: Sendable {
   /// Whether two serialized values are the same.
   let areEqual: @Sendable (Data, Data) -> Bool
   /// Records the choice of the keychain's place, if the key needs one.
-  let settle: @Sendable () throws(StorageError) -> Void
+  let recordKeychain: @Sendable () throws(StorageError) -> Void
   /// Refuses a key whose value is stored in another way.
   let requireNoConflict: @Sendable () throws(StorageError) -> Void
 
@@ -55,8 +55,8 @@ extension RouterCore {
         areEqual: { (one, other) in
           one == other || ValueEquality.areEqual(Key.Value.self, key.serializer, one, other)
         },
-        settle: { [self] () throws(StorageError) in
-          if needsKeychain { try settle(resolution.keychain) }
+        recordKeychain: { [self] () throws(StorageError) in
+          if needsKeychain { try recordKeychain(resolution.keychain) }
         },
         requireNoConflict: { [self] () throws(StorageError) in
           try requireNoConflict(key, resolution)

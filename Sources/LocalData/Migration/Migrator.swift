@@ -168,7 +168,7 @@ struct Migrator: Sendable {
     guard try await begin(work, found, sealed, isAdopted: false) else { return nil }
     onStep(.began)
     try await Blocking.run { [core] () throws(StorageError) in
-      try work.destination.settle()
+      try work.destination.recordKeychain()
       try Self.recordFirst(work, core.ledger)
       // The next attempt handles other writes that happened meanwhile.
       _ = try work.destination.exchange(found.destination, sealed)
@@ -185,7 +185,7 @@ struct Migrator: Sendable {
     try await Blocking.run { [core] () throws(StorageError) in
       var digests: [[UInt8]?] = []
       for source in found.sources {
-        digests.append(try source.map { (bytes) throws(StorageError) in try ValueDigest.of(bytes) })
+        digests.append(try ValueDigest.ofAny(source))
       }
       let journal = MigrationJournal(
         sources: digests, destination: try ValueDigest.of(stored), isCopied: isAdopted,
@@ -241,9 +241,9 @@ struct Migrator: Sendable {
       onStep(.readBack)
       var copied = journal
       copied.isCopied = true
-      let settled = copied
+      let read = copied
       try await Blocking.run { [core] () throws(StorageError) in
-        try core.ledger.record(settled, work.journal)
+        try core.ledger.record(read, work.journal)
       }
       onStep(.copied)
     }
@@ -318,7 +318,7 @@ struct Migrator: Sendable {
       if isDryRun { return .moved }
       try destination.check(try await destination.open(stored))
       onStep(.readBack)
-      return try await settleInPlace(work, .moved)
+      return try await finishInPlace(work, .moved)
     }
     if let recorded, recorded == destination.entry {
       try await finishWithoutSource(work, found)
@@ -336,14 +336,14 @@ struct Migrator: Sendable {
     guard try await begin(work, found, sealed, isAdopted: false) else { return nil }
     onStep(.began)
     try await Blocking.run { () throws(StorageError) in
-      try destination.settle()
+      try destination.recordKeychain()
       _ = try destination.exchange(stored, sealed)
     }
     onStep(.wrote)
     return nil
   }
 
-  private func settleInPlace(
+  private func finishInPlace(
     _ work: Work, _ outcome: Outcome
   ) async throws(StorageError) -> Outcome {
     try await Blocking.run { [core] () throws(StorageError) in

@@ -35,7 +35,7 @@ struct FolderIDs: Sendable {
       id = try make(new, in: folder)
     }
     guard let id else { return nil }
-    return try ledger.settle(id, ofFolder: path)
+    return try ledger.recordIfAbsent(id, ofFolder: path)
   }
 
   /// Accepts the id in the folder's file because the program asks for that, even if another folder
@@ -107,7 +107,7 @@ extension Ledger {
   }
 
   /// Records the id of a folder, unless it has one; returns the recorded id.
-  func settle(_ id: [UInt8], ofFolder path: String) throws(StorageError) -> [UInt8] {
+  func recordIfAbsent(_ id: [UInt8], ofFolder path: String) throws(StorageError) -> [UInt8] {
     try storage.saveIfAbsent(id, forKey: Self.folderPrefix + path)
     return try folder(path) ?? id
   }

@@ -67,7 +67,7 @@ struct Ledger: Sendable {
   }
 
   /// Records the keychain's place, unless it is already recorded; returns the recorded place.
-  func settle(_ place: PlaceAddress.Kind) throws(StorageError) -> PlaceAddress.Kind {
+  func recordKeychain(_ place: PlaceAddress.Kind) throws(StorageError) -> PlaceAddress.Kind {
     try storage.saveIfAbsent(place.rawValue, forKey: Self.choice)
     return try keychainPlace() ?? place
   }

@@ -52,10 +52,8 @@ extension PlaceAddress.Kind {
 extension PlaceAddress {
   /// The address of a key in the same place.
   func named(_ name: String) -> PlaceAddress {
-    var address = PlaceAddress(kind: kind, container: container, name: name)
-    address.groupRoot = groupRoot
-    address.isPurgeable = isPurgeable
-    return address
+    PlaceAddress(
+      kind: kind, container: container, name: name, groupRoot: groupRoot, isPurgeable: isPurgeable)
   }
 
   /// The store, which several keys share.

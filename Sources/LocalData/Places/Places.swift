@@ -159,7 +159,7 @@ final class Places: Sendable {
     case .sealedSuite: return StoredRecord(suite(address.container), address.name)
     case .vault:
       return StoredRecord(
-        vault(Self.keychainFile), FileName.escape(address.container) + "/" + address.name)
+        vault(Self.keychainFile), Self.vaultName(address.container, address.name))
     case .keyring, .deviceKeyring:
       let isOfDevice = address.kind == .deviceKeyring
       return StoredRecord(try keyring(address.container, ofDevice: isOfDevice), address.name)

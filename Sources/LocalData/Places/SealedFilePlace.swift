@@ -13,12 +13,7 @@ struct SealedFilePlace: ValuePlace {
   let isPurgeable: Bool
 
   func read() throws(StorageError) -> Data? {
-    do throws(StorageError) {
-      return try folder.read(named: name)
-    } catch {
-      guard try isPurged(error) else { throw error }
-      return nil
-    }
+    try unlessPurged { () throws(StorageError) in try folder.read(named: name) }
   }
 
   func write(_ bytes: Data) throws(StorageError) {
@@ -41,8 +36,7 @@ struct SealedFilePlace: ValuePlace {
     do throws(StorageError) {
       return try folder.reader(named: name) != nil
     } catch {
-      guard try isPurged(error) else { return true }
-      return false
+      return try !isPurged(error)
     }
   }
 
@@ -64,8 +58,14 @@ struct SealedFilePlace: ValuePlace {
   }
 
   private func read(in transaction: SealedFolderTransaction) throws(StorageError) -> Data? {
+    try unlessPurged { () throws(StorageError) in try transaction.read(named: name) }
+  }
+
+  private func unlessPurged(
+    _ read: () throws(StorageError) -> Data?
+  ) throws(StorageError) -> Data? {
     do throws(StorageError) {
-      return try transaction.read(named: name)
+      return try read()
     } catch {
       guard try isPurged(error) else { throw error }
       return nil

@@ -83,7 +83,8 @@ package struct Envelope: Sendable {
     guard version == Self.version else {
       throw StorageError(
         .unsupported,
-        "this release can't read a value of version \(version); read it with the program that wrote it")
+        "this release can't read a value of version \(version); read it with the program that wrote it"
+      )
     }
     guard
       let serializer = Serializer.Form(rawValue: try ByteReading.integer(span, at: &offset)),

@@ -103,10 +103,7 @@ final class MasterKey: Sendable {
   }
 
   private static func check(of key: SecureBytes) throws(StorageError) -> [UInt8] {
-    try cryptography { () throws(CryptoError) in
-      try KeyDerivation.hkdf(
-        key, salt: [], info: Array("SPS LocalData master check v1".utf8), count: 16, hash: .sha256)
-    }.withBytes { $0.copied() }
+    try check(of: key, "SPS LocalData master check v1")
   }
 }
 

@@ -10,6 +10,11 @@ internal import struct FoundationEssentials.Data
 enum ValueDigest {
   private static let key = SymmetricKey(data: Array("SPS LocalData value digest v1".utf8))
 
+  /// The digest of bytes; nil for none.
+  static func ofAny(_ bytes: Data?) throws(StorageError) -> [UInt8]? {
+    if let bytes { try of(bytes) } else { nil }
+  }
+
   /// The digest of bytes.
   static func of(_ bytes: Data) throws(StorageError) -> [UInt8] {
     try cryptography { () throws(CryptoError) in

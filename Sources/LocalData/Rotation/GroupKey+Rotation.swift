@@ -44,57 +44,51 @@ extension GroupKey: RotatedKey {
 
   /// Identifies a key of a group.
   static func check(of key: SecureBytes) throws(StorageError) -> [UInt8] {
-    try cryptography { () throws(CryptoError) in
-      try KeyDerivation.hkdf(
-        key, salt: [], info: Array("SPS LocalData group check v1".utf8), count: 16, hash: .sha256)
-    }.withBytes { $0.copied() }
+    try check(of: key, "SPS LocalData group check v1")
   }
 }
 
-/// The form of `.group.rotation`; docs/localdata.md describes it.
+/// The form of `.group.rotation`: a sealed value under the present key, with the former key and its
+/// list; docs/localdata.md describes it.
 private struct RotationFile {
-  private static let head: [UInt8] = Array("SPGR".utf8) + [1]
-  private static let store = StoreID(Array("SPS LocalData v1".utf8))!
-  private static let name = NameHash([UInt8](repeating: 0, count: NameHash.byteCount))!
-  private static let context = RecordContext(store: store, name: name, authenticationTag: head)
-  private let key: DataKey
+  private let present: SecureBytes
+  private let sealer = ValueSealer(
+    ValueSealer.Sealing(
+      pattern: Envelope.Sealing(
+        origin: .masterKey, algorithm: .aes256GCM, function: .hkdfSHA256, rounds: 0, salt: [],
+        info: [], source: ""), hasRandomSalt: true),
+    .data, binding: ValueBinding(["group rotation"], ""))
 
   /// Of a group's present key.
-  init(_ present: SecureBytes) throws(StorageError) {
-    key = try cryptography { () throws(CryptoError) in
-      let bytes = try KeyDerivation.hkdf(
-        present, salt: [], info: Array("SPS LocalData group rotation v1".utf8),
-        count: AEADAlgorithm.keySize, hash: .sha256)
-      return try DataKey(SymmetricKey(bytes: bytes), id: 1, algorithm: .aes256GCM)
-    }
-  }
+  init(_ present: SecureBytes) { self.present = present }
 
   func bytes(of former: FormerKey) throws(StorageError) -> [UInt8] {
     let list = try former.manifest.json()
-    var content = former.key.withBytes { $0.copied() } + list
-    defer { Wipe.bytes(&content) }
-    return try cryptography { () throws(CryptoError) in
-      Self.head + (try unsafe key.seal(content.span.bytes, for: Self.context))
+    return try former.key.withData { (key) throws(StorageError) in
+      var content = key + list
+      defer { Wipe.data(&content) }
+      return Array(try sealer.seal(content, present))
     }
   }
 
   /// The former key and its list; nil if the file was not written under the present key.
   func open(_ bytes: [UInt8], below root: String) throws(StorageError) -> FormerKey? {
-    guard bytes.starts(with: Self.head) else { return nil }
-    var content: [UInt8] = []
-    defer { Wipe.bytes(&content) }
-    let record = Array(bytes.dropFirst(Self.head.count))
-    do throws(CryptoError) {
-      try unsafe key.withOpened(record.span.bytes, for: Self.context) { content = $0.copied() }
+    var content: Data
+    do throws(StorageError) {
+      let envelope = try Envelope(reading: Data(bytes))
+      // Another function could take long.
+      guard envelope.sealing?.function == .hkdfSHA256 else { return nil }
+      content = try sealer.open(envelope, [present])
     } catch {
       // Left by a rotation that died before it replaced the key, or put there by somebody else.
       return nil
     }
+    defer { Wipe.data(&content) }
     guard content.count >= 32 else { return nil }
-    let list = Data(content[32...])
-    let former = try cryptography { () throws(CryptoError) in
-      try SecureBytes(Array(content[..<32]))
+    let key = try cryptography { () throws(CryptoError) in
+      try SecureBytes(copying: content.prefix(32).bytes)
     }
-    return FormerKey(key: former, manifest: try RotationManifest(reading: list, root: root))
+    let list = try RotationManifest(reading: Data(content.dropFirst(32)), root: root)
+    return FormerKey(key: key, manifest: list)
   }
 }

@@ -6,8 +6,8 @@ internal import StorageCore
 extension Rotation {
   /// Refuses to continue an interrupted rotation with another key.
   func requireSameSource(_ stores: [RotatedStore]) throws(StorageError) {
-    if let began = record.hasNewSource, began != (source != nil) { throw Self.otherSource }
-    guard let source else { return }
+    if let began = record.hasNewSource, began != (options.source != nil) { throw Self.otherSource }
+    guard let source = options.source else { return }
     for store in stores where record.stores.contains(store.title) {
       guard try !store.isOpened(core.places, by: source) else { continue }
       // The ledger is the first store that the interrupted run gave its key.
@@ -67,7 +67,7 @@ extension Rotation {
           "it is missing or empty, but \(other.title) exists; restore it from a backup"))
     }
     // A rotation gives the ledger its key first, so another store can't have it before.
-    guard let source, !record.stores.contains(file.title), stores.contains(file),
+    guard let source = options.source, !record.stores.contains(file.title), stores.contains(file),
       try !file.isOpened(core.places, by: source)
     else { return }
     for other in others where !other.isOfKeyring {
@@ -84,7 +84,9 @@ extension Rotation {
     else { return }
     // A folder above it may have been moved, with the value.
     for address in candidates(entry) where address != entry.address {
-      if try whyUnreachable(address) == nil, try core.places.place(at: address).contains() { return }
+      if try whyUnreachable(address) == nil, try core.places.place(at: address).contains() {
+        return
+      }
     }
     leave(
       SealedValue(entry.address, entry.domain.domain).title, "\(entry.address)", error)

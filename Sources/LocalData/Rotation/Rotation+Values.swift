@@ -3,17 +3,7 @@ internal import StorageCore
 
 /// Which values a rotation seals again, and where they are.
 extension Rotation {
-  func addressing() throws(StorageError) -> Addressing {
-    let keychain: PlaceAddress.Kind
-    switch state.storage.keychain {
-    case .vault: keychain = .vault
-    case .keyring: keychain = .keyring
-    case .automatic: keychain = try ledger.keychainPlace() ?? .vault
-    }
-    return Addressing(
-      locations: core.places.locations, storage: state.storage, files: state.files,
-      keychain: keychain)
-  }
+  func addressing() throws(StorageError) -> Addressing { try core.addressing(under: state) }
 
   /// The places of the declared keys, with what seals their values.
   func declaredAddresses() throws(StorageError) -> [(

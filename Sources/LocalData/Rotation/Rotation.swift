@@ -8,6 +8,18 @@ package enum RotationStep: String, Hashable, Sendable, CaseIterable {
   case rotatedStore, recordedStore, began, replacedKey, resealed, dropped, recordedKey, ended
 }
 
+/// What a rotation was asked for.
+struct RotationOptions: Sendable {
+  /// Opens the stores from now on; nil keeps their source.
+  var source: KeySource?
+  /// Whether names are hashed with new keys, too.
+  var names = false
+  /// Whether values that can't be reached are given up; the report names them.
+  var isAbandoning = false
+  var progress: (@Sendable (Int, Int) -> Void)?
+  var onStep: @Sendable (RotationStep) -> Void = { _ in }
+}
+
 /// Replaces all keys behind a router's values: those of its stores, then its master keys, then the
 /// keys of its groups.
 ///
@@ -18,12 +30,7 @@ struct Rotation {
   let state: RouterState
   /// The declared keys; the ledger has all others that have values.
   let declared: [StorageKeyDescriptor]
-  let source: KeySource?
-  let names: Bool
-  /// Whether values that can't be reached are given up; the report names them.
-  let isAbandoning: Bool
-  let progress: (@Sendable (Int, Int) -> Void)?
-  let onStep: @Sendable (RotationStep) -> Void
+  let options: RotationOptions
   var report = StorageRotationReport()
   var record = RotationRecord()
   /// Whether a former key is kept, since values may still be under it.
@@ -31,19 +38,11 @@ struct Rotation {
   private var (done, total) = (0, 0)
   var ledger: Ledger { core.ledger }
 
-  init(
-    _ core: RouterCore, _ declared: [StorageKeyDescriptor], openedBy source: KeySource?,
-    names: Bool, isAbandoning: Bool, progress: (@Sendable (Int, Int) -> Void)?,
-    onStep: @escaping @Sendable (RotationStep) -> Void
-  ) {
+  init(_ core: RouterCore, _ declared: [StorageKeyDescriptor], _ options: RotationOptions) {
     self.core = core
-    self.isAbandoning = isAbandoning
-    state = core.state.withLock { $0 }
     self.declared = declared
-    self.source = source
-    self.names = names
-    self.progress = progress
-    self.onStep = onStep
+    self.options = options
+    state = core.state.withLock { $0 }
   }
 
   /// Runs the rotation, or continues an interrupted one.
@@ -51,7 +50,7 @@ struct Rotation {
   /// - Throws: `StorageError`; every value stays readable, and another run continues.
   mutating func run() throws(StorageError) {
     let places = core.places
-    if let source { places.keys.add(source) }
+    if let source = options.source { places.keys.add(source) }
     let (stores, entries): ([RotatedStore], [Ledger.Entry])
     do throws(StorageError) {
       (stores, entries) = try begin()
@@ -60,9 +59,9 @@ struct Rotation {
       places.keys.withdraw()
       throw error
     }
-    guard !stores.isEmpty || !entries.isEmpty else { return settle() }
+    guard !stores.isEmpty || !entries.isEmpty else { return finish() }
     total = stores.count + entries.count
-    record.hasNewSource = source != nil
+    record.hasNewSource = options.source != nil
     try ledger.record(record)
     for store in stores { try rotate(store) }
     for key in try masterKeys(entries) {
@@ -71,10 +70,10 @@ struct Rotation {
     for folder in try groups(entries) { try rotateGroup(folder, entries) }
     if !isUnfinished {
       try ledger.endRotation()
-      onStep(.ended)
+      options.onStep(.ended)
     }
-    settle()
-    progress?(total, total)
+    finish()
+    options.progress?(total, total)
   }
 
   /// Finds all stores, and refuses a rotation that would lose values; changes nothing.
@@ -93,16 +92,14 @@ struct Rotation {
   static func hasStores(
     _ core: RouterCore, _ declared: [StorageKeyDescriptor]
   ) throws(StorageError) -> Bool {
-    let rotation = Rotation(
-      core, declared, openedBy: nil, names: false, isAbandoning: false, progress: nil,
-      onStep: { _ in })
+    let rotation = Rotation(core, declared, RotationOptions())
     // The ledger may open with the new source alone, which is not added yet.
     if try RotatedStore.vault(Ledger.file).exists(core.places) { return true }
     return try !rotation.existing(try rotation.addresses([])).isEmpty
   }
 
-  private func settle() {
-    core.places.keys.settle()
+  private func finish() {
+    core.places.keys.dropOld()
     core.state.withLock { $0.startAnew() }
   }
 
@@ -140,15 +137,15 @@ struct Rotation {
       }
       return
     }
-    let rotated = try store.rotate(core.places, openedBy: source, names: names)
+    let rotated = try store.rotate(core.places, openedBy: options.source, names: options.names)
     report.stores.append(rotated)
-    onStep(.rotatedStore)
+    options.onStep(.rotatedStore)
     record.stores.insert(store.title)
     if rotated.setAside > 0 || !rotated.remaining.isEmpty {
       record.incomplete.insert(store.title)
     }
     try ledger.record(record)
-    onStep(.recordedStore)
+    options.onStep(.recordedStore)
   }
 
   private static let isIncomplete = StorageError(
@@ -157,7 +154,7 @@ struct Rotation {
 
   private mutating func tell() {
     done += 1
-    progress?(min(done, total), total)
+    options.progress?(min(done, total), total)
   }
 
   // MARK: - Shared keys
@@ -196,20 +193,20 @@ struct Rotation {
       if try key.former() != nil, try !reseal(key, values) { return }
       record.begun.insert(key.title)
       try ledger.record(record)
-      onStep(.began)
+      options.onStep(.began)
     }
     if try key.former() == nil, !record.replaced.contains(key.title) {
       try Self.excluding(key) { () throws(StorageError) in
         try key.replace { () throws(StorageError) in
           let (manifest, unreadable) = try list(try values(), below: key.group?.path)
           // It was readable when the rotation began.
-          if !isAbandoning, let first = unreadable.first {
+          if !options.isAbandoning, let first = unreadable.first {
             throw first.error
           }
           return manifest
         }
       }
-      onStep(.replacedKey)
+      options.onStep(.replacedKey)
     }
     record.replaced.insert(key.title)
     try ledger.record(record)
@@ -219,7 +216,7 @@ struct Rotation {
     report.keys.append(key.title)
     record.done.insert(key.title)
     try ledger.record(record)
-    onStep(.recordedKey)
+    options.onStep(.recordedKey)
   }
 
   private static func excluding(
@@ -250,7 +247,7 @@ struct Rotation {
       switch outcome {
       case .resealed:
         report.resealed += 1
-        onStep(.resealed)
+        options.onStep(.resealed)
       case .unchanged, .absent: break
       case .left(let error): leave(value.title, "\(value.address)", error)
       }
@@ -265,19 +262,19 @@ struct Rotation {
       return false
     }
     try key.dropFormer()
-    onStep(.dropped)
+    options.onStep(.dropped)
     return true
   }
 
   /// Names a key that could not be replaced.
   private mutating func keep(_ name: String, _ place: String, _ error: StorageError) {
     leave(name, place, error)
-    isUnfinished = !isAbandoning || isUnfinished
+    isUnfinished = !options.isAbandoning || isUnfinished
   }
 
   mutating func leave(_ name: String, _ place: String, _ error: StorageError) {
     let left = StorageRotationReport.Left(name: name, place: place, error: error)
-    guard isAbandoning else { return report.left.append(left) }
+    guard options.isAbandoning else { return report.left.append(left) }
     if !report.abandoned.contains(left) { report.abandoned.append(left) }
   }
 }

@@ -33,7 +33,7 @@ final class RouterKeySource: Sendable {
   func withdraw() { sources.withLock { $0.new = nil } }
 
   /// Accepts only the new source from now on.
-  func settle() {
+  func dropOld() {
     sources.withLock { sources in
       if let new = sources.new { sources = Sources(present: new) }
     }

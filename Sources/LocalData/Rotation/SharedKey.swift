@@ -19,6 +19,14 @@ protocol SharedKey: Sendable {
 }
 
 extension SharedKey {
+  /// Identifies a key; the label says what kind of key it is.
+  static func check(of key: SecureBytes, _ label: String) throws(StorageError) -> [UInt8] {
+    try cryptography { () throws(CryptoError) in
+      try KeyDerivation.hkdf(
+        key, salt: [], info: Array(label.utf8), count: 16, hash: .sha256)
+    }.withBytes { $0.copied() }
+  }
+
   /// The keys that may open stored bytes: the present one, and the former one if a running rotation
   /// has listed these bytes.
   func materials(
@@ -79,8 +87,7 @@ struct RotationManifest: Codable, Equatable, Sendable {
 
   /// Adds a value; nil bytes for a place that seals.
   mutating func add(_ address: PlaceAddress, _ stored: Data?) throws(StorageError) {
-    let digest = try stored.map { (bytes) throws(StorageError) in Data(try ValueDigest.of(bytes)) }
-    digests[Self.label(address, below: root)] = digest ?? Data()
+    digests[Self.label(address, below: root)] = Data(try ValueDigest.ofAny(stored) ?? [])
   }
 
   /// Whether the bytes were there when the list was made.

@@ -60,8 +60,10 @@ extension StorageRouter {
     let declared = core.state.withLock { $0.catalogs }.values.joined().map(\.descriptor)
     let report = try await Blocking.run { () throws(StorageError) in
       try core.rotate(
-        declared, openedBy: source, names: names, isAbandoning: abandoningMissing,
-        progress: progress, onStep: onStep)
+        declared,
+        RotationOptions(
+          source: source, names: names, isAbandoning: abandoningMissing, progress: progress,
+          onStep: onStep))
     }
     return try await core.resealExternal(report)
   }
@@ -70,13 +72,9 @@ extension StorageRouter {
 extension RouterCore {
   /// Replaces all keys of the application; blocks.
   func rotate(
-    _ declared: [StorageKeyDescriptor], openedBy source: KeySource?, names: Bool,
-    isAbandoning: Bool, progress: (@Sendable (Int, Int) -> Void)?,
-    onStep: @escaping @Sendable (RotationStep) -> Void = { _ in }
+    _ declared: [StorageKeyDescriptor], _ options: RotationOptions
   ) throws(StorageError) -> StorageRotationReport {
-    var rotation = Rotation(
-      self, declared, openedBy: source, names: names, isAbandoning: isAbandoning,
-      progress: progress, onStep: onStep)
+    var rotation = Rotation(self, declared, options)
     if let lock = try places.keyLock() {
       try lock.rotating { () throws(StorageError) in try rotation.run() }
     } else {
@@ -154,6 +152,8 @@ extension StorageCatalogFile {
       )
     }
     return try core.rotate(
-      keys, openedBy: source, names: names, isAbandoning: abandoningMissing, progress: progress)
+      keys,
+      RotationOptions(
+        source: source, names: names, isAbandoning: abandoningMissing, progress: progress))
   }
 }

@@ -53,22 +53,27 @@ extension RouterCore {
   func entry(
     of stored: Ledger.Entry, under state: RouterState
   ) throws(StorageError) -> Ledger.Entry {
+    let addressing = try addressing(under: state)
+    var declared = stored
+    declared.address = try addressing.address(
+      of: stored.name, in: stored.domain.domain, isPlain: stored.protection == .plain,
+      isOfDevice: stored.address.kind == .deviceKeyring)
+    if case .masterKey = stored.protection {
+      declared.protection = .masterKey(MasterKeyID(addressing.keychain, state.encryption))
+    }
+    return declared
+  }
+
+  /// Finds places under a configuration, with the keychain where it is recorded.
+  func addressing(under state: RouterState) throws(StorageError) -> Addressing {
     let keychain: PlaceAddress.Kind
     switch state.storage.keychain {
     case .vault: keychain = .vault
     case .keyring: keychain = .keyring
     case .automatic: keychain = try ledger.keychainPlace() ?? .vault
     }
-    var declared = stored
-    declared.address = try Addressing(
+    return Addressing(
       locations: places.locations, storage: state.storage, files: state.files,
-      keychain: keychain
-    ).address(
-      of: stored.name, in: stored.domain.domain, isPlain: stored.protection == .plain,
-      isOfDevice: stored.address.kind == .deviceKeyring)
-    if case .masterKey = stored.protection {
-      declared.protection = .masterKey(MasterKeyID(keychain, state.encryption))
-    }
-    return declared
+      keychain: keychain)
   }
 }

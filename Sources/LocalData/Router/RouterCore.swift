@@ -135,9 +135,9 @@ final class RouterCore: Sendable {
   }
 
   /// Records the keychain's place before the first value is written there.
-  func settle(_ kind: PlaceAddress.Kind) throws(StorageError) {
-    let settled = try ledger.settle(kind)
-    guard settled != kind else { return }
+  func recordKeychain(_ kind: PlaceAddress.Kind) throws(StorageError) {
+    let recorded = try ledger.recordKeychain(kind)
+    guard recorded != kind else { return }
     let isDeclared = state.withLock { $0.storage.keychain != .automatic }
     // The former place was already searched, key by key.
     if isDeclared { return try ledger.change(to: kind) }
@@ -152,7 +152,7 @@ final class RouterCore: Sendable {
   ) throws(StorageError) {
     // Whoever recorded the entry has recorded the keychain's place before.
     guard try ledger.entry(key.domain, key.name) != resolution.entry else { return }
-    if key.needsKeychain { try settle(resolution.keychain) }
+    if key.needsKeychain { try recordKeychain(resolution.keychain) }
     // Another process may have another configuration, or may have moved the value.
     try requireNoConflict(key, resolution)
     try ledger.record(resolution.entry, key.domain)

@@ -39,7 +39,7 @@ struct SharedStoreID: Sendable {
     guard let found else { return known }
     guard known != nil else {
       return try await Blocking.run { [ledger] () throws(StorageError) in
-        try ledger.settle(found, ofStore: transport)
+        try ledger.recordIfAbsent(found, ofStore: transport)
       }
     }
     guard known == found else {
@@ -72,7 +72,7 @@ extension Ledger {
   ///
   /// - Throws: `conflict` if another store of this machine has the id: then somebody copied that
   ///   store.
-  func settle(_ id: [UInt8], ofStore transport: String) throws(StorageError) -> [UInt8] {
+  func recordIfAbsent(_ id: [UInt8], ofStore transport: String) throws(StorageError) -> [UInt8] {
     for key in try storage.keys() where key.hasPrefix(Self.storePrefix) {
       let other = String(key.dropFirst(Self.storePrefix.count))
       guard other != transport, try storeID(of: other) == id else { continue }

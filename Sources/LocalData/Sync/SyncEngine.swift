@@ -95,9 +95,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
   private func attempt() async throws -> SyncOutcome<Key.Value>? {
     let sides: Sides
     do throws(StorageError) { sides = try await look() } catch { throw error.about(key.name) }
-    let localDigest = try sides.local.map { (bytes) throws(StorageError) in
-      try ValueDigest.of(bytes)
-    }
+    let localDigest = try ValueDigest.ofAny(sides.local)
     guard let shared = sides.shared, let sharedBytes = sides.sharedBytes else {
       // The shared store never had an entry or lost it; a removal would have left one.
       if sides.local == nil { return .upToDate }
@@ -116,7 +114,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
     if !isLocalChanged, shared.version > sides.record?.version ?? 0 {
       return try await receive(shared, sharedDigest, sides)
     }
-    return try await settle(shared, sharedDigest, sides)
+    return try await resolveConflict(shared, sharedDigest, sides)
   }
 
   // MARK: - Changing
@@ -150,8 +148,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
     _ entry: SyncEntry, _ sharedDigest: [UInt8], _ sides: Sides
   ) async throws -> SyncOutcome<Key.Value>? {
     guard try await store(entry.value, over: sides.stored) else { return nil }
-    let digest = try entry.value.map { (bytes) throws(StorageError) in try ValueDigest.of(bytes) }
-    try await record(entry, sharedDigest, digest)
+    try await record(entry, sharedDigest, try ValueDigest.ofAny(entry.value))
     return .received
   }
 
@@ -173,7 +170,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
 
   // MARK: - Conflicts
 
-  private func settle(
+  private func resolveConflict(
     _ shared: SyncEntry, _ sharedDigest: [UInt8], _ sides: Sides
   ) async throws -> SyncOutcome<Key.Value>? {
     let decode = { (bytes: Data) throws(StorageError) in
@@ -186,11 +183,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
     switch try await resolve(conflict) {
     case .leave: return .conflict(conflict)
     case .takeShared: return try await receive(shared, sharedDigest, sides)
-    case .keepLocal:
-      let digest = try sides.local.map { (bytes) throws(StorageError) in
-        try ValueDigest.of(bytes)
-      }
-      return try await send(sides.local, sides, digest)
+    case .keepLocal: return try await send(sides.local, sides, try ValueDigest.ofAny(sides.local))
     case .use(let value):
       let new = try value.map { (value) throws(StorageError) in
         try route.serializer.encode(value)
@@ -210,8 +203,7 @@ struct SyncEngine<Key: StorageKey>: Sendable {
     guard try await link.replace(name, sides.sharedBytes, with: bytes) else { return nil }
     // If another task writes meanwhile, the next attempt reports a conflict with the sent value.
     guard try await store(new, over: sides.stored) else { return nil }
-    let digest = try new.map { (bytes) throws(StorageError) in try ValueDigest.of(bytes) }
-    try await record(entry, try ValueDigest.of(bytes), digest)
+    try await record(entry, try ValueDigest.of(bytes), try ValueDigest.ofAny(new))
     return .sent
   }
 }
