@@ -42,8 +42,8 @@ enum Materials: Sendable {
   func sharing<Result>(
     _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    guard case .shared(let key, _) = self, let lock = key.lock else { return try body() }
-    return try lock.sharing(body)
+    guard case .shared(let key, _) = self else { return try body() }
+    return try key.lock.sharing(body)
   }
 }
 

@@ -12,6 +12,14 @@ package enum StoredProtection: Hashable, Sendable, Codable {
   case passcode
 }
 
+extension StoredProtection {
+  /// The name of the master key, if that seals the value.
+  var masterKeyID: String? {
+    if case .masterKey(let id) = self { return id.description }
+    return nil
+  }
+}
+
 extension StoredProtection: CustomStringConvertible {
   /// In the words of an error.
   package var description: String {

@@ -125,6 +125,23 @@ struct KeyLock: Sendable {
   }
 }
 
+/// Without a lock, as of a store in memory, nobody else uses the key.
+extension KeyLock? {
+  func sharing<Result>(
+    _ body: () throws(StorageError) -> Result
+  ) throws(StorageError) -> Result {
+    if let self { try self.sharing(body) } else { try body() }
+  }
+
+  func excluding(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    if let self { try self.excluding(body) } else { try body() }
+  }
+
+  func rotating(_ body: () throws(StorageError) -> Void) throws(StorageError) {
+    if let self { try self.rotating(body) } else { try body() }
+  }
+}
+
 extension Places {
   /// The lock of the master key; nil for stores in memory.
   func keyLock() throws(StorageError) -> KeyLock? {

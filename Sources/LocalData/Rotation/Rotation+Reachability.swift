@@ -78,7 +78,8 @@ extension Rotation {
 
   /// Looks whether the container of an entry's value is there.
   private mutating func look(for entry: Ledger.Entry) throws(StorageError) {
-    let isShared = [.groupKey, .place].contains(entry.protection) || entry.protection.isMasterKey
+    let isShared =
+      [.groupKey, .place].contains(entry.protection) || entry.protection.masterKeyID != nil
     guard entry.address.kind.isSealing || isShared,
       let error = try whyUnreachable(entry.address)
     else { return }
@@ -134,11 +135,4 @@ extension Rotation {
     "it is older than other stores: somebody may have put an old copy back, or changed the keys of single "
       + "stores. Put the present ledger back; or, if it is the present one, give it the new key first"
   )
-}
-
-extension StoredProtection {
-  fileprivate var isMasterKey: Bool {
-    if case .masterKey = self { return true }
-    return false
-  }
 }

@@ -135,14 +135,6 @@ extension Rotation {
   }
 }
 
-extension StoredProtection {
-  /// The name of the master key, if that seals the value.
-  fileprivate var masterKeyID: String? {
-    if case .masterKey(let id) = self { return id.description }
-    return nil
-  }
-}
-
 extension StorageDomain {
   /// The id of the group that the key names.
   fileprivate var group: String? {

@@ -170,7 +170,7 @@ struct Rotation {
       return keep(key.title, folder.path, error)
     }
     // A program that dies does not keep others from rotating the group's key.
-    try key.lock?.rotating { () throws(StorageError) in
+    try key.lock.rotating { () throws(StorageError) in
       try rotate(key) { [self] () throws(StorageError) in try values(in: folder, entries) }
     }
   }
@@ -196,7 +196,7 @@ struct Rotation {
       options.onStep(.began)
     }
     if try key.former() == nil, !record.replaced.contains(key.title) {
-      try Self.excluding(key) { () throws(StorageError) in
+      try key.lock.excluding { () throws(StorageError) in
         try key.replace { () throws(StorageError) in
           let (manifest, unreadable) = try list(try values(), below: key.group?.path)
           // It was readable when the rotation began.
@@ -217,13 +217,6 @@ struct Rotation {
     record.done.insert(key.title)
     try ledger.record(record)
     options.onStep(.recordedKey)
-  }
-
-  private static func excluding(
-    _ key: some RotatedKey, _ body: () throws(StorageError) -> Void
-  ) throws(StorageError) {
-    guard let lock = key.lock else { return try body() }
-    try lock.excluding(body)
   }
 
   /// Seals the values of a key again, and drops the former key.

@@ -75,11 +75,7 @@ extension RouterCore {
     _ declared: [StorageKeyDescriptor], _ options: RotationOptions
   ) throws(StorageError) -> StorageRotationReport {
     var rotation = Rotation(self, declared, options)
-    if let lock = try places.keyLock() {
-      try lock.rotating { () throws(StorageError) in try rotation.run() }
-    } else {
-      try rotation.run()
-    }
+    try places.keyLock().rotating { () throws(StorageError) in try rotation.run() }
     for entry in try ledger.entries() {
       switch entry.protection {
       case .provider, .passcode:

@@ -140,18 +140,23 @@ final class Route<Value: Codable & Sendable>: Sendable {
       }
     }
     guard let (bytes, envelope) = stored else { return nil }
-    let materials: [SecureBytes]
-    do throws(StorageError) {
-      materials = try await call.materials(for: envelope, sealer)
-    } catch {
-      throw error.about(name)
-    }
+    let materials = try await materials(of: envelope, sealer, call)
     let value = try await blocking { (route) throws(StorageError) in
       try route.orConflict { () throws(StorageError) in
         try route.decode(envelope, sealer, materials)
       }
     }
     return Found(value: value, bytes: bytes, present: materials[0])
+  }
+
+  private func materials(
+    of envelope: Envelope, _ sealer: ValueSealer, _ call: ProviderCall
+  ) async throws(StorageError) -> [SecureBytes] {
+    do throws(StorageError) {
+      return try await call.materials(for: envelope, sealer)
+    } catch {
+      throw error.about(name)
+    }
   }
 
   // MARK: - Writing
@@ -178,7 +183,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
       try materials.sharing { () throws(StorageError) in
         let material = try materials.present(isWriting: true)
         if sealer.sealing?.pattern.origin == .passcode, let material {
-          try refuseOtherMaterial([material], try place.read(), sealer)
+          try refuseOtherMaterial([material], Self.envelope(of: try place.read()), sealer)
         }
         var sealed = try sealer.seal(bytes, material)
         // If the place seals, these bytes are the value.
@@ -221,48 +226,40 @@ final class Route<Value: Codable & Sendable>: Sendable {
   /// The user may have mistyped a passcode, or a provider may have lost its old key; this value is
   /// then the only one left.
   private func refuseOtherMaterial(
-    _ materials: [SecureBytes], _ old: Data?, _ sealer: ValueSealer
+    _ materials: [SecureBytes], _ old: Envelope?, _ sealer: ValueSealer
   ) throws(StorageError) {
     guard let old else { return }
-    let envelope: Envelope
-    // Bytes that can't be read at all are replaced, as by any other write.
-    do throws(StorageError) { envelope = try Envelope(reading: old) } catch { return }
-    guard try sealer.isUnder(materials, envelope) else { throw ValueSealer.wrongKey }
+    guard try sealer.isUnder(materials, old) else { throw ValueSealer.wrongKey }
+  }
+
+  /// The envelope of stored bytes; bytes that can't be read at all are replaced, as by any other
+  /// write.
+  private static func envelope(of stored: Data?) -> Envelope? {
+    guard let stored else { return nil }
+    do throws(StorageError) { return try Envelope(reading: stored) } catch { return nil }
   }
 
   private func set(_ value: Value, _ call: ProviderCall) async throws(StorageError) {
     guard let sealer else { return }
-    let present = try await call.material()
     let end = ContinuousClock.now + .seconds(30)
     repeat {
-      let (old, isUnder) = try await blocking { (route) throws(StorageError) in
+      let (old, envelope) = try await blocking { (route) throws(StorageError) in
         let old = try route.place.read()
-        return (old, try route.isUnder([present], old, sealer))
+        return (old, Self.envelope(of: old))
       }
-      if !isUnder {
-        let former = try await call.formerMaterial()
-        try await blocking { (route) throws(StorageError) in
-          try route.refuseOtherMaterial(former, old, sealer)
-        }
+      let known: [SecureBytes]
+      if let envelope {
+        known = try await materials(of: envelope, sealer, call)
+      } else {
+        known = [try await call.material()]
       }
       let isWritten = try await blocking { (route) throws(StorageError) in
-        try route.replace(old, by: value, present, sealer)
+        try route.refuseOtherMaterial(known, envelope, sealer)
+        return try route.replace(old, by: value, known[0], sealer)
       }
       if isWritten { return }
     } while ContinuousClock.now < end
     throw Self.busy.about(name)
-  }
-
-  private func isUnder(
-    _ materials: [SecureBytes], _ old: Data?, _ sealer: ValueSealer
-  ) throws(StorageError) -> Bool {
-    do throws(StorageError) {
-      try refuseOtherMaterial(materials, old, sealer)
-      return true
-    } catch {
-      guard error.code == .wrongKey else { throw error }
-      return false
-    }
   }
 
   /// Replaces or removes the stored bytes, if they still equal `old`.

@@ -16,10 +16,7 @@ extension RouterCore {
         throw StorageError(
           .unsupported, "the key's syncPolicy is never, so its value stays on this machine")
       }
-      guard let link = sync.withLock({ $0.link }) else {
-        throw StorageError(
-          .unavailable, "the router has no shared store to sync with; call connect first")
-      }
+      let link = try connected()
       let route = try await routeAsync(for: key)
       let sealer = try await Blocking.run { [self] () throws(StorageError) in
         try SyncSealer(
@@ -30,6 +27,13 @@ extension RouterCore {
     } catch {
       throw error.about(key.name)
     }
+  }
+
+  /// The connection to the shared store.
+  func connected() throws(StorageError) -> SyncLink {
+    if let link = sync.withLock({ $0.link }) { return link }
+    throw StorageError(
+      .unavailable, "the router has no shared store to sync with; call connect first")
   }
 
   private func resolution(of key: some StorageKey) throws(StorageError) -> Resolution {

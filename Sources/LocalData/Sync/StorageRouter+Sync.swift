@@ -91,10 +91,7 @@ extension StorageRouter {
   ///   were already synced stay synced.
   public nonisolated func syncAll() async throws(StorageError) -> SyncReport {
     let core = core
-    guard core.sync.withLock({ $0.link != nil }) else {
-      throw StorageError(
-        .unavailable, "the router has no shared store to sync with; call connect first")
-    }
+    _ = try core.connected()
     var report = SyncReport()
     for key in core.syncedKeys {
       guard !Task.isCancelled else {
