@@ -10,7 +10,7 @@ public import struct FoundationEssentials.Data
 /// programs use ``Keyring``. A value has at most 1 MiB; longer ones belong into a vault.
 public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
   // The settings, which this class adds to DelegatedStorage, are behind a lock.
-  private let settings: KeychainSettings
+  private let settings: Lock<Settings>
 
   /// The requested collection; nil for the one that holds the store, or the default one for a new
   /// store.
@@ -19,27 +19,27 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
   /// made. If you set another value later, every use throws `unsupported` until you set the first
   /// one again. So nothing is stored in another collection than the program asked for.
   public var accessGroup: String? {
-    get { settings.asked.accessGroup }
+    get { settings.withLock { $0.asked.accessGroup } }
     @available(*, deprecated, message: "pass accessGroup to the initializer")
-    set { settings.ask { $0.accessGroup = newValue } }
+    set { settings.withLock { $0.asked.accessGroup = newValue } }
   }
 
   /// When the values can be read.
   ///
   /// Set it before the first use, as ``accessGroup``: it chooses the key of a new store.
   public var accessible: Accessibility {
-    get { settings.asked.accessible }
+    get { settings.withLock { $0.asked.accessible } }
     @available(*, deprecated, message: "pass accessible to the initializer")
-    set { settings.ask { $0.accessible = newValue } }
+    set { settings.withLock { $0.asked.accessible = newValue } }
   }
 
   /// Whether the values should be synchronized between devices, which the Secret Service can't do.
   ///
   /// While it is true, every use is the error `unsupported`.
   public var synchronizable: Bool {
-    get { settings.asked.synchronizable }
+    get { settings.withLock { $0.asked.synchronizable } }
     @available(*, deprecated, message: "the Secret Service synchronizes nothing")
-    set { settings.ask { $0.synchronizable = newValue } }
+    set { settings.withLock { $0.asked.synchronizable = newValue } }
   }
 
   /// The storage that `@Keychain` and its family use; in a test with stores of its own, the test's
@@ -103,7 +103,7 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     algorithm: AEADAlgorithm = .aes256GCM, authenticationTag: Data? = nil,
     access: KeyringAccess = .standard, errorClosure: StorageErrorClosure? = nil
   ) throws(StorageError) {
-    try KeychainSettings.refuse(synchronizable, accessible, hasSource: keySource != nil)
+    try Values(accessGroup, synchronizable, accessible).require(hasSource: keySource != nil)
     self.init(
       accessGroup: accessGroup, synchronizable: synchronizable, accessible: accessible,
       keySource: keySource, algorithm: algorithm, authenticationTag: authenticationTag,
@@ -141,7 +141,7 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     accessible: Accessibility = .whenUnlocked, authenticationTag: Data? = nil,
     errorClosure: StorageErrorClosure? = nil
   ) throws(StorageError) {
-    try KeychainSettings.refuse(synchronizable, accessible, hasSource: false)
+    try Values(accessGroup, synchronizable, accessible).require(hasSource: false)
     self.init(
       standardIn: accessGroup, synchronizable: synchronizable, accessible: accessible,
       authenticationTag, errorClosure)
@@ -170,16 +170,16 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     service: @escaping @Sendable () -> String
   ) {
     let client = client ?? access.client
-    let settings = KeychainSettings(
-      .init(accessGroup: accessGroup, synchronizable: synchronizable, accessible: accessible),
-      hasSource: keySource != nil)
+    let settings = Lock(
+      Settings(
+        asked: Values(accessGroup, synchronizable, accessible), hasSource: keySource != nil))
     self.settings = settings
     let source = KeySource(deferred: {
       if let keySource { return keySource }
       if isBootstrapped, !SecureStorage.configuration.keySource.isAutomatic {
         return SecureStorage.configuration.keySource
       }
-      let values = settings.effective
+      let values = settings.withLock { $0.fixed ?? $0.asked }
       if values.accessible.isThisDeviceOnly { return DeviceKey.source(application: service()) }
       return .keyring(
         KeyringKey(
@@ -191,19 +191,94 @@ public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecke
     let use: @Sendable () -> StoreAccess = {
       isBootstrapped && places == nil ? SecureStorage.configuration.access : .readWrite
     }
-    let delegate = KeychainDelegate(settings, asksOthers: test == nil, use: use) { values in
-      if let places { return places.delegate(of: "keychain/\(values.accessGroup ?? "")") }
-      return KeyringDelegate(
-        accessGroup: values.accessGroup, access: access, client: client, use: use
-      ) { () throws(StorageError) in
-        if isBootstrapped {
-          _ = try SecureStorage.configuration(for: "the standard keychain storage")
-        }
-        return service()
-      }
+    let group: @Sendable () throws(StorageError) -> String? = { () throws(StorageError) in
+      try settings.withLock { (settings) throws(StorageError) in try settings.fix().accessGroup }
     }
+    let delegate: any RecordPlace =
+      if let places {
+        TestKeychain(places: places, accessGroup: group)
+      } else {
+        KeyringDelegate(access: access, client: client, use: use, accessGroup: group) {
+          () throws(StorageError) in
+          if isBootstrapped {
+            _ = try SecureStorage.configuration(for: "the standard keychain storage")
+          }
+          return service()
+        }
+      }
     super.init(
       delegate, keySource: test?.keySource ?? source, algorithm: algorithm,
       authenticationTag: authenticationTag, errorClosure: errorClosure)
+  }
+}
+
+extension KeychainStorage {
+  /// The requested settings; the first use fixes them.
+  fileprivate struct Settings {
+    var asked: Values
+    /// Whether the application gives the key, so that `accessible` does not choose one.
+    let hasSource: Bool
+    /// The values that the store was opened with; nil before the first use.
+    var fixed: Values?
+
+    /// The values of the store, which are fixed from now on.
+    ///
+    /// - Throws: `unsupported` when the values are not available, or were changed after the first
+    ///   use.
+    mutating func fix() throws(StorageError) -> Values {
+      try asked.require(hasSource: hasSource)
+      let values = fixed ?? asked
+      fixed = values
+      guard values != asked else { return values }
+      var names: [String] = []
+      if values.accessGroup != asked.accessGroup { names.append("accessGroup") }
+      if values.accessible != asked.accessible { names.append("accessible") }
+      throw StorageError(
+        .unsupported,
+        "\(names.joined(separator: " and ")) changed after the storage was first used; set it before "
+          + "the first use, or make another KeychainStorage")
+    }
+  }
+
+  /// The three settings.
+  fileprivate struct Values: Equatable {
+    var accessGroup: String?
+    var synchronizable: Bool
+    var accessible: Accessibility
+
+    init(_ accessGroup: String?, _ synchronizable: Bool, _ accessible: Accessibility) {
+      self.accessGroup = accessGroup
+      self.synchronizable = synchronizable
+      self.accessible = accessible
+    }
+
+    /// Refuses values that the Secret Service can't provide, and that would otherwise be accepted
+    /// and ignored.
+    func require(hasSource: Bool) throws(StorageError) {
+      if synchronizable {
+        throw StorageError(
+          .unsupported,
+          "the Secret Service can't synchronize between devices; set synchronizable to false")
+      }
+      if accessible == .whenPasscodeSetThisDeviceOnly, !hasSource {
+        throw StorageError(
+          .unsupported,
+          "this machine has no device passcode; give the storage a passphrase as its key source")
+      }
+    }
+  }
+}
+
+/// The place of a ``KeychainStorage`` in a test with stores of its own.
+private struct TestKeychain: ForwardingPlace {
+  let places: TestPlaces
+  let accessGroup: @Sendable () throws(StorageError) -> String?
+
+  var identity: DelegateIdentity? {
+    do throws(StorageError) { return try base.identity } catch { return nil }
+  }
+
+  var base: any RecordPlace {
+    get throws(StorageError) { places.delegate(of: "keychain/\(try accessGroup() ?? "")") }
   }
 }

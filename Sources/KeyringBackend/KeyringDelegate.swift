@@ -52,7 +52,7 @@ public final class KeyringDelegate: RecordPlace {
 
   private let client: KeyringClient
   private let access: KeyringAccess
-  private let accessGroup: String?
+  private let accessGroup: @Sendable () throws(StorageError) -> String?
   private let service: @Sendable () throws(StorageError) -> String
   private let use: @Sendable () -> StoreAccess
   private let resolved = SetOnce<Opened>()
@@ -70,14 +70,21 @@ public final class KeyringDelegate: RecordPlace {
   public convenience init(
     service: String, accessGroup: String? = nil, access: KeyringAccess = .standard
   ) {
-    self.init(accessGroup: accessGroup, access: access) { () throws(StorageError) in service }
+    self.init(
+      access: access, accessGroup: { () throws(StorageError) in accessGroup },
+      service: { () throws(StorageError) in service })
   }
 
   /// The delegate of a service whose name is asked for at the first use, on the bus of a client.
+  ///
+  /// The collection is asked for at every use, and the first answer is used; later calls may only
+  /// throw.
   init(
-    accessGroup: String? = nil, access: KeyringAccess = .standard,
-    client: KeyringClient? = nil,
+    access: KeyringAccess = .standard, client: KeyringClient? = nil,
     use: @escaping @Sendable () -> StoreAccess = { .readWrite },
+    accessGroup: @escaping @Sendable () throws(StorageError) -> String? = {
+      () throws(StorageError) in nil
+    },
     service: @escaping @Sendable () throws(StorageError) -> String
   ) {
     self.use = use
@@ -88,6 +95,7 @@ public final class KeyringDelegate: RecordPlace {
   }
 
   private func opened() throws(StorageError) -> Opened {
+    let accessGroup = try accessGroup()
     if let opened = resolved.load() { return opened }
     return resolved.storeIfNil(
       try Opened.shared(service: try service(), accessGroup: accessGroup, client: client))

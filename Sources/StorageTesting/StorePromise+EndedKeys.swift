@@ -140,7 +140,7 @@ extension StorePromise {
 
 /// A copy of a store in memory, of somebody who has the key of that time.
 private final class StolenStore: ForwardingPlace {
-  let base = SingletonStorageDelegate()
+  let base: any RecordPlace = SingletonStorageDelegate()
   private let name: String
 
   init(of place: any StorePlace) throws {

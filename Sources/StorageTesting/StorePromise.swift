@@ -24,7 +24,7 @@ package struct StorePromise: Sendable, CustomStringConvertible {
 
   /// All promises.
   package static let all =
-    sharing + live + existence + forgeries + endedKeys + reentry
+    sharing + live + properties + existence + forgeries + endedKeys + reentry
     + discarding
 
   /// Checks the promise.

@@ -22,30 +22,6 @@ struct DisclosureTests {
     #expect(String(reflecting: key.bytes) == "SecureBytes(32 bytes)")
   }
 
-  @Test(arguments: AEADAlgorithm.all)
-  func dataKeysShowNoByte(_ algorithm: AEADAlgorithm) throws {
-    let dataKey = try DataKey(key, id: 7, algorithm: algorithm)
-    let fixture = try Fixture()
-    // After use, when the contexts hold the expanded key.
-    let record = try dataKey.seal([1, 2, 3], for: fixture.context)
-    _ = try dataKey.open(record, for: fixture.context)
-    expectNothing(in: dataKey)
-  }
-
-  @Test func keyedHashesShowNoByteNorWhatTheyHashed() throws {
-    let names = try KeyedHash(key)
-    let hash = try names.hash(name: String(decoding: Self.marker, as: UTF8.self))
-    expectNothing(in: names)
-    expectNothing(in: hash)
-    expectNothing(in: RecordContext(store: try .random(), name: hash))
-  }
-
-  @Test func derivationsShowNoByte() throws {
-    expectNothing(in: try KeyDerivation.hkdf(key.bytes, salt: [], info: [], count: 32))
-    expectNothing(in: DerivationHash.sha256)
-    expectNothing(in: SecureMemory.protection)
-  }
-
   @Test func errorsShowNoByteOfKeyPlaintextOrPassphrase() throws {
     let fixture = try Fixture()
     let passphrase = key.bytes

@@ -30,27 +30,6 @@ struct LiveTests {
     while live.wrappedValue != "value 9" { _ = await values.next() }
   }
 
-  @Test
-  func aBadValueOfAnotherProcessLeavesTheLastOne() async throws {
-    let storage = storage()
-    let codes = Lock<[StorageError.Code]>([])
-    storage.errorClosure = { error in codes.withLock { $0.append((error as! StorageError).code) } }
-    let live = Live(wrappedValue: 8080, storage, "key", validate: { $0 > 0 })
-    live.wrappedValue = 9000
-    for (text, code) in [("ninety", StorageError.Code.typeMismatch), ("0", .invalid)] {
-      codes.withLock { $0 = [] }
-      #expect(try helper.run("save", folder.path, "key", text) == ["saved"])
-      while true {
-        if case .failed(let error) = live.state, error.code == code { break }
-        try await Task.sleep(for: .milliseconds(1))
-      }
-      for _ in 0..<3 { #expect(live.wrappedValue == 9000) }
-      #expect(codes.withLock { $0 } == [code])
-    }
-    #expect(try helper.run("save", folder.path, "key", "9001") == ["saved"])
-    while live.wrappedValue != 9001 { try await Task.sleep(for: .milliseconds(1)) }
-  }
-
   @Test func aDamagedFileIsTold() async throws {
     let storage = storage()
     let live = Live<String?, UserDefaultsStorage>(storage, "key")

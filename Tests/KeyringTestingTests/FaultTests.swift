@@ -17,41 +17,12 @@ import Testing
     return (fake, try RawClient(bus), item)
   }
 
-  @Test(arguments: ["GetSecrets", "Service.GetSecrets", "*"])
-  func aMethodThatHangsIsNeverAnswered(name: String) throws {
-    let (fake, client, item) = try service(.init())
-    fake.change { $0.faults[name] = .hangs }
-    #expect(throws: KeyringTestingError.self) {
-      try client.call(
-        "Service.GetSecrets", .paths([item]), .objectPath(client.session),
-        timeout: .milliseconds(200))
-    }
-    #expect(Deadline(.seconds(60)).holds { fake.callCount("GetSecrets") == 1 })
-    fake.change { $0.faults = [:] }
-    #expect(try client.getSecrets(of: item) == [item: [1]])
-  }
-
-  @Test func secretToolWaitsForAServiceThatHangs() throws {
-    let bus = try PrivateBus()
-    let fake = try FakeSecretService(on: bus, manners: .gnomeKeyring.with(.hangs, in: "*"))
-    #expect(try SecretTool(bus).lookup("a", "b", seconds: 10).status == 137)
-    #expect(fake.callCount() > 0)
-  }
-
   @Test func aCallThatHangsAfterItWasCarriedOutHasChangedSomething() throws {
     let (fake, client, item) = try service(.init().with(.carriesOutAndHangs, in: "Item.Delete"))
     #expect(throws: KeyringTestingError.self) {
       try client.call("Item.Delete", on: item, timeout: .milliseconds(200))
     }
     #expect(Deadline(.seconds(60)).holds { fake.items.isEmpty })
-  }
-
-  @Test func aLateAnswerComesAfterItsTime() throws {
-    let (fake, client, item) = try service(.init().with(.answersLate(.milliseconds(300)), in: "*"))
-    let start = ContinuousClock.now
-    #expect(try client.getSecrets(of: item) == [item: [1]])
-    #expect(ContinuousClock.now - start >= .milliseconds(300))
-    #expect(fake.callCount("GetSecrets") == 1)
   }
 
   @Test func whileOneAnswerIsLateOthersCome() throws {
@@ -63,15 +34,6 @@ import Testing
         timeout: .milliseconds(100))
     }
     #expect(try client.search(["a": "b"]).unlocked == [item])
-  }
-
-  @Test func aRefusedCallDoesNothingAndGivesTheErrorThatWasAskedFor() throws {
-    let (fake, client, item) = try service(
-      .init().with(.refuses("org.example.No"), in: "Item.Delete"))
-    #expect(
-      client.error { () throws(Failure) in try client.call("Item.Delete", on: item) }
-        == "org.example.No")
-    #expect(fake.items.count == 1)
   }
 
   @Test func aFaultCanBeInSomeCallsOnly() throws {
@@ -99,27 +61,6 @@ import Testing
     #expect(try client.search(["a": "b"]).unlocked == (carriesOut ? [] : [item]))
   }
 
-  @Test func sessionsFailAsManyTimesAsTheyAreTold() throws {
-    let bus = try PrivateBus()
-    let fake = try FakeSecretService(on: bus, manners: .init().with { $0.failingSessions = 2 })
-    #expect(throws: KeyringTestingError.self) { try RawClient(bus) }
-    #expect(throws: KeyringTestingError.self) { try RawClient(bus) }
-    _ = try RawClient(bus)
-    #expect(fake.callCount("OpenSession") == 3)
-  }
-
-  @Test func anAnswerCanBeAnythingAtAll() throws {
-    let answers = FakeSecretService.Fault.answers(
-      .tuple([.boolean(true), .variant(.uint64(7))]), .array([], of: "{s(ou)}"))
-    let (fake, client, _) = try service(.init().with(answers, in: "Service.SearchItems"))
-    let answer = try client.call("Service.SearchItems", .attributes([:]))
-    #expect(
-      answer == [
-        .tuple([.boolean(true), .variant(.uint64(7))]), .array([], of: "{s(ou)}"),
-      ])
-    #expect(fake.callCount("SearchItems") == 1)
-  }
-
   @Test func aHookRunsBeforeEachCallAndMayUseTheFake() throws {
     let (fake, client, item) = try service(.gnomeKeyring)
     fake.change {
@@ -137,14 +78,6 @@ import Testing
     #expect(throws: KeyringTestingError.self) { try FakeSecretService(on: bus) }
     first.stop()
     _ = try FakeSecretService(on: bus)
-  }
-
-  @Test func theServiceSurvivesARestartOfTheBus() throws {
-    let bus = try PrivateBus()
-    let fake = try FakeSecretService(on: bus)
-    try bus.restart()
-    try fake.restart()
-    #expect(try RawClient(bus).search([:]).unlocked == [])
   }
 
   /// The last reference may be gone while a call comes in on the thread of GDBus, for which closing

@@ -51,42 +51,11 @@ import Testing
     #expect(try RawClient(bus).getSecrets(of: item) == [item: [1, 2, 3]])
   }
 
-  @Test func itCanBeWithoutADefaultCollection() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus, hasDefaultCollection: false)
-    let client = try RawClient(bus)
-    #expect(try client.call("Service.ReadAlias", .string("default")) == [.objectPath("/")])
-    try keyring.restart()
-    #expect(try client.call("Service.ReadAlias", .string("default")) != [.objectPath("/")])
-  }
-
-  @Test func aSuspendedDaemonKeepsItsNameAndAnswersNothing() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
-    let client = try RawClient(bus)
-    keyring.suspend()
-    let error = client.error { () throws(KeyringTestingError) in
-      try client.call("Service.ReadAlias", .string("default"), timeout: .milliseconds(200))
-    }
-    #expect(error != nil)
-    #expect(try client.connection.hasOwner(SecretServiceName.bus))
-    keyring.resume()
-    #expect(try keyring.isLocked() == false)
-  }
-
   @Test func aBusThatIsGoneGivesAnErrorAtOnce() throws {
     let bus = try PrivateBus()
     bus.stop()
     #expect(throws: KeyringTestingError.self) { try GnomeKeyring(on: bus) }
     #expect(throws: KeyringTestingError.self) { try FakeSecretService(on: bus) }
-  }
-
-  @Test func theBusMayBeRestartedUnderIt() throws {
-    let bus = try PrivateBus()
-    let keyring = try GnomeKeyring(on: bus)
-    try bus.restart()
-    try keyring.restart()
-    #expect(try keyring.isLocked() == false)
   }
 
   @Test func itsFolderGoesWithTheLastReference() throws {

@@ -24,22 +24,6 @@ import Testing
 
   // MARK: Prompts
 
-  @Test func aDismissedPromptDoesNothing() throws {
-    let it = try setting {
-      $0.prompts = [.unlock]
-      $0.promptAnswer = .dismissed
-    }
-    it.fake.lock()
-    let listener = try Listener(it.bus, hearsBroadcasts: false)
-    let answer = try listener.call(
-      SecretServiceName.bus, SecretServiceName.root, "org.freedesktop.Secret.Service", "Unlock",
-      [.paths([it.item])])
-    #expect(answer[0] == .paths([]))
-    try listener.showPrompt(answer[1].text!)
-    #expect(listener.signals("Prompt.Completed").first?.body.first == .boolean(true))
-    #expect(it.fake.collections[0].isLocked)
-  }
-
   @Test func anAnsweredPromptUnlocksAndTellsWhoAskedAlone() throws {
     let it = try setting { $0.prompts = [.unlock] }
     it.fake.lock()
@@ -89,47 +73,7 @@ import Testing
     #expect(it.fake.items.isEmpty)
   }
 
-  @Test func aPromptTakesItsTime() throws {
-    let it = try setting {
-      $0.prompts = [.deleteItem]
-      $0.promptDelay = .milliseconds(300)
-      $0.broadcastsCompleted = true
-    }
-    let listener = try Listener(it.bus)
-    let prompt = try it.client.call("Item.Delete", on: it.item)[0].text!
-    let start = ContinuousClock.now
-    try listener.showPrompt(prompt)
-    #expect(listener.signals("Prompt.Completed").count == 1)
-    #expect(ContinuousClock.now - start >= .milliseconds(300))
-  }
-
-  @Test func secretToolSaysThatItStoredAfterADismissedPrompt() throws {
-    let bus = try PrivateBus()
-    let fake = try FakeSecretService(
-      on: bus, manners: .keePassXC.with { $0.promptAnswer = .dismissed })
-    let outcome = try SecretTool(bus).store("s3cret", "a", "b", seconds: 60)
-    #expect(fake.items.isEmpty)
-    #expect(outcome.status == 0)
-  }
-
   // MARK: Collections
-
-  @Test func withoutADefaultCollectionTheAliasLeadsNowhere() throws {
-    let it = try setting { $0.hasDefaultCollection = false }
-    #expect(try it.client.call("Service.ReadAlias", .string("default")) == [.objectPath("/")])
-    #expect(try it.client.search(["a": "b"]).unlocked == [it.item])
-    #expect(throws: KeyringTestingError.self) { try it.client.create(["x": "y"]) }
-  }
-
-  @Test func withoutCollectionsThereIsNothingToFind() throws {
-    let it = try setting { $0.hasCollections = false }
-    #expect(
-      try it.client.property("Collections", of: SecretServiceName.root, "Service") == .paths([]))
-    #expect(try it.client.call("Service.ReadAlias", .string("default")) == [.objectPath("/")])
-    #expect(try it.client.search([:]) == ([], []))
-    #expect(throws: KeyringTestingError.self) { try it.client.getSecret(of: it.item) }
-    #expect(it.fake.items.count == 1)
-  }
 
   @Test func aCollectionIsMadeTheAliasFollowsAndItIsDeleted() throws {
     let it = try setting()
@@ -160,15 +104,6 @@ import Testing
     #expect(try it.client.search(["a": "b"]).locked == [])
   }
 
-  @Test func aSearchCanHangWhileACollectionIsLocked() throws {
-    let it = try setting { $0.lockedSearchHangs = true }
-    #expect(try it.client.search(["a": "b"]).unlocked == [it.item])
-    it.fake.lock()
-    #expect(throws: KeyringTestingError.self) {
-      try it.client.call("Service.SearchItems", .attributes([:]), timeout: .milliseconds(200))
-    }
-  }
-
   // MARK: Items
 
   @Test func replacingTakesTheItemWithTheSameAttributesUnlessToldOtherwise() throws {
@@ -179,28 +114,6 @@ import Testing
     it.fake.change { $0.replacesSupersets = true }
     #expect(try it.client.create(["c": "d"], [6], replace: true).item == both)
     #expect(it.fake.items.map(\.secret) == [[4], [6], [5]])
-  }
-
-  @Test func aStoreThatStoresNothingAndADeleteThatDeletesNothingSaySuccess() throws {
-    let it = try setting {
-      $0.storesNothing = true
-      $0.deletesNothing = true
-    }
-    let made = try it.client.create(["x": "y"])
-    #expect(made.item != "/" && made.prompt == "/")
-    #expect(try it.client.call("Item.Delete", on: it.item) == [.objectPath("/")])
-    #expect(it.fake.items.map(\.path) == [it.item])
-  }
-
-  @Test func whatAnotherProgramDoesIsToldBySignals() throws {
-    let it = try setting { $0.signalsPerSecretChange = 3 }
-    let listener = try Listener(it.bus)
-    let path = it.fake.addItem(label: "l", attributes: ["x": "y"], secret: [1])!
-    it.fake.setSecret([2], of: path)
-    it.fake.removeItem(path)
-    #expect(listener.signals("Collection.ItemDeleted").map(\.body) == [[.objectPath(path)]])
-    #expect(listener.signals("Collection.ItemCreated").map(\.body) == [[.objectPath(path)]])
-    #expect(listener.signals("Collection.ItemChanged").count == 3)
   }
 
   @Test func propertiesAreReadAllAtOnceAndWritten() throws {
@@ -214,15 +127,6 @@ import Testing
     #expect(throws: KeyringTestingError.self) {
       try it.client.setProperty("Locked", of: it.item, "Item", to: .boolean(true))
     }
-  }
-
-  @Test func aClosedSessionIsNoSession() throws {
-    let it = try setting()
-    _ = try it.client.call("Session.Close", on: it.client.session)
-    #expect(
-      it.client.error { () throws(Failure) in
-        try it.client.getSecret(of: it.item)
-      } == "org.freedesktop.Secret.Error.NoSession")
   }
 
   // MARK: Lies
@@ -254,23 +158,5 @@ import Testing
     #expect(try it.client.search(["a": "b"]).unlocked == [it.item])
     #expect(try it.client.property("Locked", of: it.item, "Item") == .boolean(false))
     #expect(try it.client.getSecrets(of: it.item) == [:])
-  }
-
-  @Test func manyThreadsAreServedAtOnce() async throws {
-    let it = try setting()
-    await withTaskGroup(of: Bool.self) { group in
-      for number in 0..<8 {
-        group.addTask {
-          for _ in 0..<20 {
-            guard (try? it.client.create(["n": "\(number)"], [UInt8(number)], replace: true)) != nil
-            else { return false }
-          }
-          return true
-        }
-      }
-      for await isServed in group { #expect(isServed) }
-    }
-    #expect(it.fake.items.count == 9)
-    #expect(it.fake.callCount("CreateItem") == 160)
   }
 }

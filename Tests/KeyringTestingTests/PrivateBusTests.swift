@@ -14,12 +14,6 @@ import Testing
     return URL(fileURLWithPath: String(path)).deletingLastPathComponent().path
   }
 
-  @Test func aBusAnswersAtItsAddressAndNobodyServesThere() throws {
-    let bus = try PrivateBus()
-    #expect(try BusConnection(bus.address).hasOwner(SecretServiceName.bus) == false)
-    #expect(bus.environment == ["DBUS_SESSION_BUS_ADDRESS": bus.address])
-  }
-
   @Test func nobodyElseCanLookIntoItsFolder() throws {
     let bus = try PrivateBus()
     let attributes = try FileManager.default.attributesOfItem(atPath: folder(bus))
@@ -34,21 +28,6 @@ import Testing
     #expect(!answers(bus))
     try bus.restart()
     #expect(answers(bus) && bus.address == address)
-  }
-
-  @Test func restartingEndsTheConnectionsThatWere() throws {
-    let bus = try PrivateBus()
-    let connection = try BusConnection(bus.address)
-    try bus.restart()
-    #expect(throws: KeyringTestingError.self) { try connection.callBus("GetId") }
-  }
-
-  @Test func aSuspendedBusAnswersNothingUntilItIsResumed() throws {
-    let bus = try PrivateBus()
-    bus.suspend()
-    #expect(!answers(bus, within: .milliseconds(200)))
-    bus.resume()
-    #expect(answers(bus))
   }
 
   @Test func aSuspendedBusCanBeStopped() throws {

@@ -23,17 +23,6 @@ import Testing
     #expect(fake.callCount("OpenSession") > 0)
   }
 
-  @Test func nothingIsCountedWhenNobodyCalls() throws {
-    let bus = try PrivateBus()
-    let fake = try FakeSecretService(on: bus)
-    #expect(fake.calls.isEmpty && fake.callCount() == 0)
-    _ = try SecretTool(bus).lookup("a", "b")
-    #expect(fake.callCount("SearchItems") == 1)
-    #expect(fake.calls["Service.SearchItems"] == 1)
-    fake.forgetCalls()
-    #expect(fake.callCount() == 0)
-  }
-
   @Test func theRealDaemonIsUsedInTheSameWay() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)

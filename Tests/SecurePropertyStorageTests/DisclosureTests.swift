@@ -116,20 +116,25 @@ private final class Showing {
   // MARK: - CryptoCore
 
   func cryptography() throws {
-    let dataKey = try DataKey(Marker.key, id: 7)
     let names = try KeyedHash(Marker.key)
     let context = RecordContext(
       store: try .random(), name: try names.hash(name: "a key"),
       authenticationTag: Array(Marker.tag.utf8))
     let value = Array(Marker.value.utf8)
-    let record = try unsafe dataKey.seal(value.span.bytes, for: context)
-    _ = try unsafe dataKey.openedData(record.span.bytes, for: context)
-    show(dataKey, names, context, context.name, try StoreID.random(), Marker.key)
-    show(try unsafe RecordHeader(reading: record.span.bytes), AEADAlgorithm.aes256GCM)
+    // After use, when the contexts hold the expanded keys.
+    let algorithms = [AEADAlgorithm.aes256GCM, .chaCha20Poly1305, .xaes256GCM]
+    let dataKeys = try algorithms.map { try DataKey(Marker.key, id: 7, algorithm: $0) }
+    for dataKey in dataKeys {
+      let record = try unsafe dataKey.seal(value.span.bytes, for: context)
+      _ = try unsafe dataKey.openedData(record.span.bytes, for: context)
+      show(dataKey, try unsafe RecordHeader(reading: record.span.bytes))
+    }
+    show(names, context, context.name, try StoreID.random(), Marker.key)
+    show(AEADAlgorithm.aes256GCM)
     show(DerivationHash.sha512, SymmetricKeySize.bits256)
     show(try SecureBytes(Array(Marker.passphrase.utf8)), try SecureBytes(value))
     let failures: [() throws -> Void] = [
-      { _ = try unsafe dataKey.openedData(value.span.bytes, for: context) },
+      { _ = try unsafe dataKeys[0].openedData(value.span.bytes, for: context) },
       { _ = try DataKey(SymmetricKey(data: Array(Marker.passphrase.utf8)), id: 1) },
     ]
     for failure in failures {

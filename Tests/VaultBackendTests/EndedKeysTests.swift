@@ -42,22 +42,6 @@ struct EndedKeysTests {
 
   // MARK: - Rotations
 
-  @Test func whatWasSetAsideIsTakenBackOnPurpose() throws {
-    let storage = vault.storage()
-    for index in 0..<10 { try storage.save(index, forKey: "key \(index)") }
-    let tagged = VaultStorage(
-      at: vault.url, keySource: .key(TemporaryVault.key), authenticationTag: Data([1]))
-    try tagged.save("tagged", forKey: "tagged")
-    let report = try storage.rotate()
-    #expect(report.reencrypted == 10 && report.setAside == 1)
-    #expect(code { _ = try tagged.load(String.self, forKey: "tagged") } == .damaged)
-    #expect(try storage.verify().isSound)
-    let back = try tagged.keyAdministration.reencrypt(readmitting: true)
-    #expect(back.reencrypted == 1 && back.setAside == 0 && back.remaining == 0)
-    #expect(try tagged.load(String.self, forKey: "tagged") == "tagged")
-    #expect(try storage.verify().isSound)
-  }
-
   /// Makes a copy while a rotation goes on, which is what a kill at that moment leaves.
   private func interrupt() throws {
     let unfinished = vault.file("unfinished.vault")

@@ -156,11 +156,12 @@ import VaultBackend
 
 /// A vault whose header somebody else gets to before it is changed for the first time.
 private final class InterruptedVault: ForwardingPlace, ManifestPlace {
-  let base: VaultDelegate
+  private let vault: VaultDelegate
+  var base: any RecordPlace { vault }
   private let interruption: Lock<(@Sendable () -> Void)?>
 
   init(_ base: VaultDelegate, _ interruption: @escaping @Sendable () -> Void) {
-    self.base = base
+    vault = base
     self.interruption = Lock(interruption)
   }
 
@@ -178,27 +179,27 @@ private final class InterruptedVault: ForwardingPlace, ManifestPlace {
   }
 
   func adopt(_ keys: ManifestKeys, headerVersion: UInt64) {
-    base.adopt(keys, headerVersion: headerVersion)
+    vault.adopt(keys, headerVersion: headerVersion)
   }
 
-  func census() throws(StorageError) -> RecordCensus? { try base.census() }
+  func census() throws(StorageError) -> RecordCensus? { try vault.census() }
 
   func strays(among names: Set<NameHash>) throws(StorageError) -> [NameHash?] {
-    try base.strays(among: names)
+    try vault.strays(among: names)
   }
 
-  var accountCount: Int { base.accountCount }
+  var accountCount: Int { vault.accountCount }
 
   func accounts(
     _ indices: Range<Int>, headerVersion: UInt64,
     opens: (NameHash, [UInt8]) throws(StorageError) -> Bool
   ) throws(StorageError) -> [RecordAccount]? {
-    try base.accounts(indices, headerVersion: headerVersion, opens: opens)
+    try vault.accounts(indices, headerVersion: headerVersion, opens: opens)
   }
 
-  var restoration: (number: Int, root: [UInt8])? { base.restoration }
+  var restoration: (number: Int, root: [UInt8])? { vault.restoration }
 
   func wasRestored(_ keys: ManifestKeys, headerVersion: UInt64) throws(StorageError) -> Bool {
-    try base.wasRestored(keys, headerVersion: headerVersion)
+    try vault.wasRestored(keys, headerVersion: headerVersion)
   }
 }

@@ -27,36 +27,6 @@ struct LiveTests {
     }
   }
 
-  /// As `securestore set` and `import` do: text, exact or not, by another process.
-  @Test func aBadValueOfAnotherProcessLeavesTheLastOne() async throws {
-    let storage = vault.storage()
-    let errors = Lock<[StorageError]>([])
-    storage.errorClosure = { error in errors.withLock { $0.append(error as! StorageError) } }
-    let live = Live(wrappedValue: 8080, storage, "port", validate: { $0 > 0 })
-    #expect(live.wrappedValue == 8080)
-    let child = try vault.serve()
-    for (text, expected, code) in [
-      ("9000", 9000, nil), ("ninety", 9000, StorageError.Code.typeMismatch), ("9001", 9001, nil),
-      ("0", 9001, .invalid), ("-1", 9001, .invalid), ("9002", 9002, nil),
-    ] {
-      errors.withLock { $0 = [] }
-      var states = Observations { live.state }.makeAsyncIterator()
-      _ = await states.next()
-      _ = try child.ask("save port \(text)")
-      func isSeen() -> Bool {
-        guard case .failed(let error) = live.state else {
-          return code == nil && live.state == .value(expected)
-        }
-        return error.code == code
-      }
-      while !isSeen() { _ = await states.next() }
-      for _ in 0..<3 { #expect(live.wrappedValue == expected, "\(text)") }
-      #expect(errors.withLock { $0.map(\.code) } == (code.map { [$0] } ?? []), "\(text)")
-    }
-    _ = try child.ask("delete port")
-    while live.wrappedValue != 8080 { try await Task.sleep(for: .milliseconds(1)) }
-  }
-
   /// A storage opened for reading alone has the file open on its own, and follows it.
   @Test func aReadOnlyStorageFollows() async throws {
     let storage = vault.storage()
@@ -192,11 +162,5 @@ struct LiveTests {
         #expect(waits(.seconds(120)) { (try? child.ask("live-shown shared")) == "\(last)" })
       }
     }
-  }
-}
-
-extension PropertyState {
-  fileprivate var error: StorageError? {
-    if case .failed(let error) = self { error } else { nil }
   }
 }

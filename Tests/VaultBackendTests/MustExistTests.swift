@@ -34,17 +34,6 @@ import VaultBackend
     #expect(vault.entries.isEmpty, "not a folder, and no key either")
   }
 
-  @Test func oneThatIsThereIsOpenedAndWrittenTo() throws {
-    try make()
-    let storage = storage()
-    try storage.open(.mustExist)
-    #expect(try storage.load(String.self, forKey: "key") == "value")
-    try storage.save("other", forKey: "key")
-    let reader = VaultStorage(at: place, keySource: .key(TemporaryVault.key), access: .readOnly)
-    try reader.open(.mustExist)
-    #expect(try reader.load(String.self, forKey: "key") == "other")
-  }
-
   @Test func whyItCanNotBeOpenedIsToldAsEver() throws {
     try make()
     #expect(code { try storage(TemporaryVault.source(8)).open(.mustExist) } == .wrongKey)
@@ -111,14 +100,6 @@ import VaultBackend
     #expect(code { try storage.open() } == .unavailable)
     #expect(code { try storage.save("value", forKey: "key") } == .unavailable)
     #expect(try storage.load(String.self, forKey: "key") == nil)
-    #expect(vault.entries.isEmpty)
-  }
-
-  @Test func asyncCodeSaysTheSame() async throws {
-    let storage = storage()
-    await #expect(throws: StorageError.self) {
-      try await storage.async { try $0.open(.mustExist) }
-    }
     #expect(vault.entries.isEmpty)
   }
 }

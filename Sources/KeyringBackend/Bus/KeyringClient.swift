@@ -22,6 +22,8 @@ final class KeyringClient: Sendable {
 
   private let address: @Sendable () throws(StorageError) -> String
   private let connection = Lock<BusConnection?>(nil)
+  /// Follows the service's signals.
+  let signals = SignalFollower()
   /// Reports changes of the items.
   let follower = ItemFollower()
   /// The process that called first.

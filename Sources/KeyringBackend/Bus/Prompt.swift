@@ -62,7 +62,7 @@ struct Prompt {
       else { return end(.malformed) }
       end(isDismissed ? .dismissed : .completed(result: result))
     }
-    let owner = ServiceWatch(on: connection) { end(.serviceGone) }
+    let owner = SignalSubscription.ofOwners(on: connection) { _ in end(.serviceGone) }
     let cancellation = Cancellation.current?.whenCancelled { end(.cancelled) }
     defer { withExtendedLifetime((answer, owner, cancellation)) {} }
     let window = try storage { () throws(StorageError) in try Variant.string("") }
@@ -122,19 +122,19 @@ extension KeyringAccess {
   fileprivate static let dismissing = KeyringAccess(deadline: .milliseconds(50))
 }
 
-/// Calls a handler when the service leaves the bus.
-final class ServiceWatch: Sendable {
-  private let subscription: SignalSubscription
-
-  init(on connection: BusConnection, _ whenGone: @escaping @Sendable () -> Void) {
-    subscription = SignalSubscription(
+extension SignalSubscription {
+  /// Calls a handler when the service leaves the bus or comes to it; it gets whether it is there.
+  static func ofOwners(
+    on connection: BusConnection, _ handler: @escaping @Sendable (Bool) -> Void
+  ) -> SignalSubscription {
+    SignalSubscription(
       on: connection, sender: "org.freedesktop.DBus",
       interface: "org.freedesktop.DBus", member: "NameOwnerChanged"
     ) { signal in
       guard signal.parameters.count == 3,
         signal.parameters[0].text == BusConnection.serviceName
       else { return }
-      whenGone()
+      handler(signal.parameters[2].text?.isEmpty == false)
     }
   }
 }

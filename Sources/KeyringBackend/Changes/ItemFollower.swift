@@ -2,11 +2,8 @@ internal import CryptoCore
 internal import Dispatch
 internal import StorageCore
 
-/// Tells listeners what any program does to the items of a keyring.
-///
-/// The service's signals are hints to look: some services send one change many times, and some miss
-/// changes. Listeners are told only of differences that were seen.
-final class ItemFollower: Sendable {
+/// Reports what any program does to the items of a keyring: differences that were seen.
+final class ItemFollower: SignalListener {
   /// An event for a listener.
   enum Event: Sendable {
     /// No change after this event is missed.
@@ -39,11 +36,6 @@ final class ItemFollower: Sendable {
     }
   }
 
-  fileprivate struct Subscription {
-    let connection: BusConnection
-    let signals: [SignalSubscription]
-  }
-
   fileprivate struct State {
     var nextID = 0
     var listeners: [Int: @Sendable (Event) -> Void] = [:]
@@ -54,18 +46,10 @@ final class ItemFollower: Sendable {
     ///
     /// Items that are found in other collections are not reported as new.
     var known: Set<ObjectPath> = []
-    var subscription: Subscription?
   }
-  /// An item or a collection that a signal hints at.
-  private enum Hint: Hashable {
-    case item(ObjectPath, KeyringChange.Kind)
-    case collection(ObjectPath)
-  }
-
   private let state = Lock(State())
-  private let hints = Lock(SignalHints<Hint>())
-  /// The queue that looks at the hints one after the other, apart from the thread of the signals.
-  private let looking = DispatchQueue(label: "SecurePropertyStorage.KeyringBackend.items")
+  /// Nobody asked for a prompt, and nobody waits.
+  let access = KeyringAccess(deadline: .seconds(60), prompts: .never)
 
   /// Begins to listen, in the background, until the observation is released.
   ///
@@ -81,13 +65,16 @@ final class ItemFollower: Sendable {
       return state.nextID
     }
     let isOver = Lock(false)
-    looking.async { [self] in
-      subscribe(client, isWanted: true)
+    client.signals.queue.async { [self] in
+      // Those that listen already have seen the items.
+      if state.withLock({ $0.listeners.isEmpty }) || !client.signals.isListening {
+        client.signals.begin(self, client)
+      }
       state.withLock { state in
         isOver.withLock { if !$0 { state.listeners[id] = listener } }
       }
       listener(.listening)
-      endIfUnused()
+      endIfUnused(client)
     }
     return ChangeObservation { [self] in
       state.withLock { state in
@@ -95,122 +82,30 @@ final class ItemFollower: Sendable {
         state.listeners[id] = nil
       }
       // Queued behind a listener that begins just now.
-      looking.async { [self] in endIfUnused() }
+      client.signals.queue.async { [self] in endIfUnused(client) }
     }
   }
-
-  /// Looks at an item that this process has changed.
-  func note(_ path: ObjectPath, by client: KeyringClient) {
-    guard !state.withLock({ $0.listeners.isEmpty }) else { return }
-    note(client) { $0.add(.item(path, .changed)) }
-  }
-
-  private func note(_ client: KeyringClient, _ change: (inout SignalHints<Hint>) -> Void) {
-    hints.add(
-      on: looking, change,
-      then: { [self] in
-        subscribe(client, isWanted: false)
-        follow(client)
-      })
-  }
-
-  /// Whether the follower has subscribed to signals.
-  var isListening: Bool { state.withLock { $0.subscription != nil } }
 
   // MARK: - On the queue
 
-  private func endIfUnused() {
-    let ended = state.withLock { state -> Subscription? in
-      guard state.listeners.isEmpty else { return nil }
-      defer {
-        state.subscription = nil
-        state.seen = [:]
-        state.looked = []
-        state.known = []
-      }
-      return state.subscription
+  private func endIfUnused(_ client: KeyringClient) {
+    let isUnused = state.withLock { state in
+      guard state.listeners.isEmpty else { return false }
+      (state.seen, state.looked, state.known) = ([:], [], [])
+      return true
     }
-    // Outside the lock, since it calls into GLib.
-    withExtendedLifetime(ended) {}
+    if isUnused { withExtendedLifetime(client.signals.end(self)) {} }
   }
 
-  /// Subscribes to the signals of the current connection, and takes the existing items as seen.
-  ///
-  /// `isWanted` says that somebody is about to listen.
-  private func subscribe(_ client: KeyringClient, isWanted: Bool) {
-    guard isWanted || !state.withLock({ $0.listeners.isEmpty }) else { return }
-    let connection: BusConnection
-    // A listener can't take an error; the next reader gets it.
-    do throws(BusFailure) { connection = try client.current(Call(.looking)) } catch {
-      return retry(client)
-    }
-    guard state.withLock({ $0.subscription?.connection !== connection }) else { return }
-    let items = SignalSubscription(
-      on: connection, sender: BusConnection.serviceName,
-      interface: "org.freedesktop.Secret.Collection"
-    ) { [weak self, weak client] signal in
-      guard let self, let client, signal.parameters.count == 1,
-        let path = signal.parameters[0].path
-      else { return }
-      let kind: KeyringChange.Kind = signal.name == "ItemCreated" ? .created : .changed
-      note(client) { $0.add(.item(path, kind)) }
-    }
-    let service = SignalSubscription(
-      on: connection, sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
-      member: "NameOwnerChanged"
-    ) { [weak self, weak client] signal in
-      guard let self, let client, signal.parameters.count == 3,
-        signal.parameters[0].text == BusConnection.serviceName,
-        signal.parameters[2].text?.isEmpty == false
-      else { return }
-      note(client) { $0.isAll = true }
-    }
-    let collections = SignalSubscription(
-      on: connection, sender: BusConnection.serviceName,
-      interface: "org.freedesktop.Secret.Service"
-    ) { [weak self, weak client] signal in
-      guard let self, let client, signal.parameters.count == 1,
-        let path = signal.parameters[0].path
-      else { return }
-      note(client) { $0.add(.collection(path)) }
-    }
-    state.withLock {
-      $0.subscription = Subscription(
-        connection: connection, signals: [items, service, collections])
-    }
-    // Items that exist when the first listener begins are not reported; after the bus was away,
-    // items that differ from before are.
-    hints.withLock { $0.isAll = true }
-    follow(client)
-  }
-
-  /// Looks at the objects that signals named.
-  private func follow(_ client: KeyringClient) {
-    let hints = hints.take()
-    do throws(StorageError) {
-      if hints.isAll { try lookAtAll(client) } else { try look(at: hints.hints, client) }
-      self.hints.succeeded()
-    } catch {
-      // The next reader gets the error. A service that does not answer one call is not asked for
-      // each of a hundred items.
-      retry(client)
-    }
-  }
-
-  /// Tries again after a while.
-  private func retry(_ client: KeyringClient) {
-    hints.failed(on: looking) { [weak self, weak client] in
-      guard let self, let client else { return }
-      subscribe(client, isWanted: false)
-      if isListening { follow(client) }
-    }
-  }
-
-  private func look(at hints: [Hint], _ client: KeyringClient) throws(StorageError) {
-    for hint in hints {
+  func look(
+    at hints: SignalHints?, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) {
+    // Items that exist when the first listener begins are not reported.
+    guard let hints, !hints.isAll else { return try lookAtAll(connection, call) }
+    for hint in hints.hints {
       switch hint {
-      case .item(let path, let kind): try look(at: path, kind, client)
-      case .collection(let path): try look(atCollection: path, client)
+      case .item(let path, let kind): try look(at: path, kind, connection, call)
+      case .collection(let path): try look(atCollection: path, connection, call)
       }
     }
   }
@@ -219,58 +114,52 @@ final class ItemFollower: Sendable {
   ///
   /// The change is reported as `kind` when the items of its collection are not known.
   private func look(
-    at path: ObjectPath, _ kind: KeyringChange.Kind, _ client: KeyringClient
-  ) throws(StorageError) {
-    try client.perform(.looking) { (connection, call) throws(BusFailure) in
-      guard let collection = path.collection else { return }
-      guard state.withLock({ $0.known.contains(collection) }) else {
-        try look(in: collection, isNews: false, connection, call)
-        return state.withLock { state in
-          guard let seen = state.seen[path] else { return }
-          state.tell(KeyringChange(kind, seen.label, seen.attributes))
-        }
+    at path: ObjectPath, _ kind: KeyringChange.Kind, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) {
+    guard let collection = path.collection else { return }
+    guard state.withLock({ $0.known.contains(collection) }) else {
+      try look(in: collection, isNews: false, connection, call)
+      return state.withLock { state in
+        guard let seen = state.seen[path] else { return }
+        state.tell(KeyringChange(kind, seen.label, seen.attributes))
       }
-      // While the collection was locked, or away, anything may have changed in it.
-      guard state.withLock({ $0.looked.contains(collection) }) else {
-        return try look(in: collection, isNews: true, connection, call)
-      }
-      if let snapshot = try connection.snapshot(of: path, call) {
-        guard !snapshot.isOfStore, !snapshot.isLocked else { return }
-        let secrets = try connection.secrets(of: [path], call)
-        tell(path, Seen(snapshot, secrets[path]), isSignalled: true)
-      } else if try isOpen(collection, connection, call) {
-        tellGone(path)
-      }
+    }
+    // While the collection was locked, or away, anything may have changed in it.
+    guard state.withLock({ $0.looked.contains(collection) }) else {
+      return try look(in: collection, isNews: true, connection, call)
+    }
+    if let snapshot = try connection.snapshot(of: path, call) {
+      guard !snapshot.isOfStore, !snapshot.isLocked else { return }
+      let secrets = try connection.secrets(of: [path], call)
+      tell(path, Seen(snapshot, secrets[path]), isSignalled: true)
+    } else if try isOpen(collection, connection, call) {
+      tellGone(path)
     }
   }
 
   /// Looks at a collection that a signal named: it may have been locked, unlocked or deleted.
   private func look(
-    atCollection path: ObjectPath, _ client: KeyringClient
-  ) throws(StorageError) {
-    try client.perform(.looking) { (connection, call) throws(BusFailure) in
-      guard try connection.collections(call).contains(path) else {
-        for item in state.withLock({ $0.seen.keys.filter { $0.isItem(of: path) } }) {
-          tellGone(item)
-        }
-        return state.withLock { _ = $0.looked.remove(path) }
+    atCollection path: ObjectPath, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) {
+    guard try connection.collections(call).contains(path) else {
+      for item in state.withLock({ $0.seen.keys.filter { $0.isItem(of: path) } }) {
+        tellGone(item)
       }
-      let (wasLooked, isKnown) = state.withLock {
-        ($0.looked.contains(path), $0.known.contains(path))
-      }
-      guard try isOpen(path, connection, call), !wasLooked else { return }
-      try look(in: path, isNews: isKnown, connection, call)
+      return state.withLock { _ = $0.looked.remove(path) }
     }
+    let (wasLooked, isKnown) = state.withLock {
+      ($0.looked.contains(path), $0.known.contains(path))
+    }
+    guard try isOpen(path, connection, call), !wasLooked else { return }
+    try look(in: path, isNews: isKnown, connection, call)
   }
 
   /// Looks at all items.
-  private func lookAtAll(_ client: KeyringClient) throws(StorageError) {
-    try client.perform(.looking) { (connection, call) throws(BusFailure) in
-      state.withLock { $0.looked = [] }
-      for collection in try connection.collections(call) {
-        let isKnown = state.withLock { $0.known.contains(collection) }
-        try look(in: collection, isNews: isKnown, connection, call)
-      }
+  private func lookAtAll(_ connection: BusConnection, _ call: Call) throws(BusFailure) {
+    state.withLock { $0.looked = [] }
+    for collection in try connection.collections(call) {
+      let isKnown = state.withLock { $0.known.contains(collection) }
+      try look(in: collection, isNews: isKnown, connection, call)
     }
   }
 
@@ -369,9 +258,4 @@ extension ItemFollower.Seen {
       label: snapshot.label, attributes: snapshot.attributes, modified: snapshot.modified,
       fingerprint: fingerprint)
   }
-}
-
-extension KeyringAccess {
-  /// For following other programs' changes: nobody asked for a prompt, and nobody waits.
-  fileprivate static let looking = KeyringAccess(deadline: .seconds(60), prompts: .never)
 }

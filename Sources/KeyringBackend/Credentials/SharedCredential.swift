@@ -223,5 +223,5 @@ final class SharedCredential: Sendable {
     }
   }
 
-  private func note(_ path: ObjectPath) { client.follower.note(path, by: client) }
+  private func note(_ path: ObjectPath) { client.signals.note(path, by: client) }
 }

@@ -314,7 +314,7 @@ extension Keyring.Container {
 
   /// Tells the listeners of this process: not every service sends a signal.
   private func note(_ path: ObjectPath) {
-    keyring.client.follower.note(path, by: keyring.client)
+    keyring.client.signals.note(path, by: keyring.client)
   }
 }
 

@@ -36,7 +36,7 @@ extension Keyring {
   public func empty() throws(StorageError) {
     let service = service
     let removed = Lock<[ObjectPath]>([])
-    defer { for path in removed.withLock({ $0 }) { client.follower.note(path, by: client) } }
+    defer { for path in removed.withLock({ $0 }) { client.signals.note(path, by: client) } }
     try perform { (connection, call) throws(BusFailure) in
       for item in try all(of: service, connection, call) where Self.account(of: item) != nil {
         try connection.remove(item.path, call)

@@ -143,7 +143,7 @@ struct ItemQueries: Sendable {
 
   /// Tells the listeners of this process: not every service sends a signal.
   private func note(_ paths: [ObjectPath], _ client: KeyringClient) {
-    for path in paths { client.follower.note(path, by: client) }
+    for path in paths { client.signals.note(path, by: client) }
   }
 
   /// Throws `invalid` for a query that would find everything.

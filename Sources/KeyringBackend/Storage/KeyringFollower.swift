@@ -1,9 +1,8 @@
 internal import CryptoCore
-internal import Dispatch
 internal import StorageCore
 
 /// Tells the observers of a store about writes of this process and of other programs.
-final class KeyringFollower: Sendable {
+final class KeyringFollower: SignalListener {
   /// What observers were told last, as far as it is needed to find changes.
   private struct Told {
     /// A fingerprint of each name's last reported record; no entry for a name without a record.
@@ -14,22 +13,16 @@ final class KeyringFollower: Sendable {
     ///
     /// A record that the look read before such a write is out of date and is skipped.
     var written: Set<NameHash> = []
-    var subscription: Subscription?
-  }
-
-  private struct Subscription {
-    let connection: BusConnection
-    let signals: [SignalSubscription]
-    let service: ServiceWatch
+    /// Whether the existing records are known.
+    var isComplete = false
   }
 
   private let client: KeyringClient
   private let store: KeyringStore
   private let changes = ChangeObservers()
   private let told = Lock(Told())
-  private let hints = Lock(SignalHints<ObjectPath>())
-  /// The queue that looks at the hints one after the other, apart from the thread of the signals.
-  private let looking = DispatchQueue(label: "SecurePropertyStorage.KeyringBackend")
+  /// Nobody asked for a prompt.
+  let access = KeyringAccess(prompts: .never)
 
   init(client: KeyringClient, store: KeyringStore) {
     self.client = client
@@ -38,14 +31,16 @@ final class KeyringFollower: Sendable {
 
   /// Adds an observer until the observation is released.
   func add(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
-    let registration = Lock<ChangeObservation?>(changes.add(observer))
-    looking.sync { subscribeIfNeeded() }
+    // Existing records are not reported.
+    let (observation, isComplete) = told.withLock { (changes.add(observer), $0.isComplete) }
+    let registration = Lock<ChangeObservation?>(observation)
+    if !isComplete { client.signals.begin(self, client) }
     return ChangeObservation { [self] in
       registration.withLock { $0 = nil }
-      let ended = told.withLock { told -> Subscription? in
-        guard changes.isEmpty else { return nil }
-        defer { told = Told() }
-        return told.subscription
+      let ended = told.withLock { told -> [SignalSubscription] in
+        guard changes.isEmpty else { return [] }
+        told = Told()
+        return client.signals.end(self)
       }
       withExtendedLifetime(ended) {}
     }
@@ -54,7 +49,7 @@ final class KeyringFollower: Sendable {
   /// Reports a write of this process; the writer calls it under the store's lock.
   func tell(_ change: RecordChange) {
     guard !changes.isEmpty else { return }
-    looking.async { [self] in subscribeIfNeeded() }
+    client.signals.refresh(client)
     told.withLock { told in
       told.written.insert(change.name)
       tell(change, &told)
@@ -79,123 +74,66 @@ final class KeyringFollower: Sendable {
 
   // MARK: - On the queue
 
-  /// Subscribes to the signals of the current connection, and looks at the existing records.
-  private func subscribeIfNeeded() {
-    guard !changes.isEmpty, !hints.withLock({ $0.hasJustFailed }) else { return }
-    let call = Call(.following)
-    let connection: BusConnection
-    // An observer can't take an error; the next reader gets it.
-    do throws(BusFailure) { connection = try client.current(call) } catch { return retry() }
-    guard subscribe(to: connection) else { return }
-    // Existing records are not reported.
-    learn()
-  }
-
-  /// Subscribes to the signals of a connection, whose service may have changed.
-  ///
-  /// - Returns: false if this connection was already subscribed.
-  @discardableResult
-  private func subscribe(to connection: BusConnection) -> Bool {
-    guard told.withLock({ $0.subscription?.connection !== connection }) else { return false }
-    let signals = SignalSubscription(
-      on: connection, sender: connection.owner,
-      interface: "org.freedesktop.Secret.Collection"
-    ) { [weak self] signal in
-      guard let self, signal.parameters.count == 1, let path = signal.parameters[0].path else {
-        return
-      }
-      hints.add(on: looking, { $0.add(path) }, then: self.follow)
-    }
-    let service = ServiceWatch(on: connection) { [weak self] in
-      guard let self else { return }
-      hints.add(on: looking, { $0.isAll = true }, then: self.follow)
-    }
-    let subscription = Subscription(
-      connection: connection, signals: [signals], service: service)
-    let former = told.withLock { told in
-      defer { told.subscription = subscription }
-      return told.subscription
-    }
-    withExtendedLifetime(former) {}
-    return true
+  func look(
+    at hints: SignalHints?, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) {
+    guard !changes.isEmpty else { return }
+    guard let hints else { return try learn(connection, call) }
+    guard !hints.isAll else { return try lookAtAll(connection, call) }
+    for case .item(let path, _) in hints.hints { try look(at: path, connection, call) }
   }
 
   /// Takes the existing records as reported.
-  private func learn() {
-    // An observer can't take an error; the next reader gets it.
-    do throws(StorageError) { try takeAsTold() } catch { retry() }
-  }
-
-  private func retry() {
-    hints.failed(on: looking) { [weak self] in self?.follow() }
-  }
-
-  private func takeAsTold() throws(StorageError) {
-    try inspect { (connection, call) throws(BusFailure) in
-      var records: [NameHash: Int] = [:]
-      var names: [ObjectPath: NameHash] = [:]
-      try store.visit(connection, call, damaged: .skipped) { path, name, record in
-        records[name] = record.hashValue
-        names[path] = name
-      }
-      told.withLock { told in
-        told.names = names
-        // Records that were reported meanwhile are newer.
-        told.records.merge(records) { old, _ in old }
-      }
+  private func learn(_ connection: BusConnection, _ call: Call) throws(BusFailure) {
+    var records: [NameHash: Int] = [:]
+    var names: [ObjectPath: NameHash] = [:]
+    try store.visit(connection, call, damaged: .skipped) { path, name, record in
+      records[name] = record.hashValue
+      names[path] = name
     }
-  }
-
-  /// Looks at the items that signals named.
-  private func follow() {
-    let hints = hints.take()
-    do throws(StorageError) {
-      if hints.isAll { try lookAtAll() } else { for path in hints.hints { try look(at: path) } }
-      self.hints.succeeded()
-    } catch {
-      // The next reader gets the error. A service that does not answer one call is not asked for
-      // each of a hundred items.
-      retry()
+    told.withLock { told in
+      told.names = names
+      // Records that were reported meanwhile are newer.
+      told.records.merge(records) { old, _ in old }
+      told.isComplete = !changes.isEmpty
     }
   }
 
   /// Looks at all items, after the service was away.
-  private func lookAtAll() throws(StorageError) {
-    try inspect { (connection, call) throws(BusFailure) in
-      subscribe(to: connection)
-      told.withLock { $0.written = [] }
-      var seen: Set<NameHash> = []
-      var changed: Set<NameHash> = []
-      try store.visit(connection, call, damaged: .skipped) { path, name, record in
-        seen.insert(name)
-        let isNews = told.withLock { $0.records[name] != record.hashValue }
-        if isNews { changed.insert(name) }
-      }
-      let gone = told.withLock { told in told.records.keys.filter { !seen.contains($0) } }
-      for name in changed.union(gone) { try look(for: name, connection, call) }
+  private func lookAtAll(_ connection: BusConnection, _ call: Call) throws(BusFailure) {
+    told.withLock { $0.written = [] }
+    var seen: Set<NameHash> = []
+    var changed: Set<NameHash> = []
+    try store.visit(connection, call, damaged: .skipped) { path, name, record in
+      seen.insert(name)
+      let isNews = told.withLock { $0.records[name] != record.hashValue }
+      if isNews { changed.insert(name) }
     }
+    let gone = told.withLock { told in told.records.keys.filter { !seen.contains($0) } }
+    for name in changed.union(gone) { try look(for: name, connection, call) }
+    told.withLock { $0.isComplete = !changes.isEmpty }
   }
 
   /// Looks at an item that a signal named.
-  private func look(at path: ObjectPath) throws(StorageError) {
-    try inspect { (connection, call) throws(BusFailure) in
-      let known = told.withLock { told in
-        told.written = []
-        return told.names[path]
-      }
-      if let known { return try look(for: known, connection, call) }
-      let home = store.memory.withLock { $0.home }
-      guard home == nil || path.isItem(of: home!.collection), path != home?.header else { return }
-      // The item is new: its attributes tell which store it belongs to.
-      guard let item = try connection.snapshot(of: path, call),
-        item.has(store.item.storeAttributes),
-        let secret = try connection.secrets(of: [path], call)[path],
-        case .record(_, let name) = SealedItem.content(of: secret),
-        // A copy under another name is no record.
-        item.has(store.item.attributes(of: name))
-      else { return }
-      try look(for: name, connection, call)
+  private func look(
+    at path: ObjectPath, _ connection: BusConnection, _ call: Call
+  ) throws(BusFailure) {
+    let known = told.withLock { told in
+      told.written = []
+      return told.names[path]
     }
+    if let known { return try look(for: known, connection, call) }
+    let home = store.memory.withLock { $0.home }
+    guard home == nil || path.isItem(of: home!.collection), path != home?.header else { return }
+    // The item is new: its attributes tell which store it belongs to.
+    guard let item = try connection.snapshot(of: path, call),
+      item.has(store.item.storeAttributes),
+      let secret = try connection.secrets(of: [path], call)[path],
+      case .record(_, let name) = SealedItem.content(of: secret),
+      // A copy under another name is no record.
+      item.has(store.item.attributes(of: name))
+    else { return }
+    try look(for: name, connection, call)
   }
 
   /// Looks for the record of a name, and reports it if it has changed or is gone.
@@ -229,16 +167,4 @@ final class KeyringFollower: Sendable {
       if isTold { return }
     }
   }
-
-  private func inspect(
-    _ body: (BusConnection, Call) throws(BusFailure) -> Void
-  ) throws(StorageError) {
-    guard !changes.isEmpty else { return }
-    try client.perform(.following, body)
-  }
-}
-
-extension KeyringAccess {
-  /// For following other programs' changes: nobody asked for a prompt.
-  fileprivate static let following = KeyringAccess(prompts: .never)
 }

@@ -148,11 +148,11 @@ import Testing
   @Test func listeningEndsWithTheIterator() async throws {
     do {
       let iterator = await listener(all)
-      #expect(desktop.client.follower.isListening)
+      #expect(desktop.client.signals.isListening)
       withExtendedLifetime(iterator) {}
     }
     // Not by yielding: what runs all the time keeps the threads that the calls need.
-    while desktop.client.follower.isListening { try await Task.sleep(for: .milliseconds(2)) }
+    while desktop.client.signals.isListening { try await Task.sleep(for: .milliseconds(2)) }
   }
 
   // MARK: - Values

@@ -192,15 +192,9 @@ struct FailureRow: Sendable, CustomTestStringConvertible {
       FailureRow(
         line: "a delete that deleted nothing", read: nil, write: .outcomeUnknown, isDeletion: true
       ) { $0.service.manners.deletesNothing = true },
-      FailureRow(
-        line: "several items for one name", read: .duplicate, write: .duplicate, isFresh: true,
-        isOfOneKey: true
-      ) { desktop in
-        let records = desktop.service.items.filter { $0.attributes["record"]?.count == 128 }
-        guard records.count == 1 else { return }
-        desktop.service.addItem(
-          label: "copy", attributes: records[0].attributes, secret: records[0].secret)
-      },
+      several("", isDeletion: false) { $0?.count == 128 },
+      several("for a deletion", isDeletion: true) { $0?.count == 128 },
+      several("for the header", isDeletion: false) { $0 == "header" },
       FailureRow(
         line: "the header of a store is gone, its records are not", read: .damaged,
         write: .damaged, isFresh: true
@@ -220,4 +214,18 @@ struct FailureRow: Sendable, CustomTestStringConvertible {
         read: .damaged, write: .damaged
       ) { $0.service.manners.lies = lies }
     }
+
+  private static func several(
+    _ way: String, isDeletion: Bool, _ isOne: @escaping @Sendable (String?) -> Bool
+  ) -> FailureRow {
+    FailureRow(
+      line: "several items for one name", way: way, read: .duplicate, write: .duplicate,
+      isFresh: true, isOfOneKey: true, isDeletion: isDeletion
+    ) { desktop in
+      let items = desktop.service.items.filter { isOne($0.attributes["record"]) }
+      guard items.count == 1 else { return }
+      desktop.service.addItem(
+        label: "copy", attributes: items[0].attributes, secret: items[0].secret)
+    }
+  }
 }

@@ -209,52 +209,6 @@ import Testing
     #expect(desktop.service.items.count == 3)  // the key, the header and the record
   }
 
-  @Test func whatIsSetOnlyWhereAbsentIsThereOnceUnderDuplicates() throws {
-    let desktop = try FakeDesktop()
-    let storage = desktop.storage(.patient)
-    try storage.save("mine", forKey: "key")
-    let item = try #require(
-      desktop.service.items.first { $0.attributes["record"]?.count == 128 })
-    _ = desktop.service.addItem(
-      label: "copy", attributes: item.attributes, secret: item.secret)
-    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .duplicate)
-    #expect(code { try storage.save("new", forKey: "key") } == .duplicate)
-    #expect(code { try storage.delete(forKey: "key") } == .duplicate)
-    #expect(desktop.service.items.count == 4)
-  }
-
-  @Test func twoHeadersAreAnErrorAndNoneIsPicked() throws {
-    let desktop = try FakeDesktop()
-    try desktop.storage(.patient).save("mine", forKey: "key")
-    let header = try #require(
-      desktop.service.items.first { $0.attributes["record"] == "header" })
-    _ = desktop.service.addItem(
-      label: "copy", attributes: header.attributes, secret: header.secret)
-    let storage = desktop.storage(.patient, freshClient: true)
-    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .duplicate)
-    #expect(code { try storage.save("new", forKey: "key") } == .duplicate)
-  }
-
-  @Test func aCreateThatStoresNothingIsNotTakenForAStore() throws {
-    let desktop = try FakeDesktop()
-    let storage = desktop.storage(.asking)
-    try storage.save("old", forKey: "key")
-    desktop.service.change {
-      $0.prompts = [.createItem]
-      $0.storesNothing = true
-    }
-    #expect(code { try storage.save("new", forKey: "key") } == .outcomeUnknown)
-    #expect(try storage.load(String.self, forKey: "key") == "old")
-  }
-
-  @Test func aDeleteThatDeletesNothingIsNotTakenForOne() throws {
-    let desktop = try FakeDesktop()
-    let storage = desktop.storage(.patient)
-    try storage.save("old", forKey: "key")
-    desktop.service.manners.deletesNothing = true
-    #expect(code { try storage.delete(forKey: "key") } == .outcomeUnknown)
-  }
-
   @Test func aHeaderThatIsGoneIsDamageAndNoNewStore() throws {
     let desktop = try FakeDesktop()
     try desktop.storage(.patient).save("mine", forKey: "key")

@@ -6,14 +6,6 @@ import Testing
 @testable import KeyringBackend
 
 @Suite struct PromptTests {
-  @Test func aPromptThatIsAnsweredUnlocks() throws {
-    let desktop = try FakeDesktop(.init().with { $0.prompts = [.unlock] })
-    let storage = desktop.storage(.asking)
-    try storage.save("kept", forKey: "key")
-    desktop.service.lock()
-    #expect(try storage.load(String.self, forKey: "key") == "kept")
-  }
-
   @Test(arguments: [false, true])
   func anEndThatIsBroadcastIsHeard(_ isBroadcast: Bool) throws {
     let desktop = try FakeDesktop(
@@ -27,17 +19,6 @@ import Testing
     #expect(try storage.load(String.self, forKey: "key") == "new")
     try storage.delete(forKey: "key")
     #expect(try storage.load(String.self, forKey: "key") == nil)
-  }
-
-  @Test func withoutAPromptWhatIsLockedIsLocked() throws {
-    let desktop = try FakeDesktop(.init().with { $0.prompts = [.unlock] })
-    try desktop.storage(.patient).save("kept", forKey: "key")
-    desktop.service.lock()
-    desktop.service.forgetCalls()
-    let storage = desktop.storage(.silent)
-    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .locked)
-    #expect(code { try storage.save("new", forKey: "key") } == .locked)
-    #expect(desktop.service.callCount("Prompt.Prompt") == 0)
   }
 
   @Test(.ownDaemon) func theRealServiceSaysThatItIsLocked() throws {

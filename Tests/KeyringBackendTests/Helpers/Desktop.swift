@@ -58,9 +58,10 @@ final class Desktop: Sendable {
     service: String = freshService(), accessGroup: String? = nil,
     access: KeyringAccess = .patient, client: KeyringClient? = nil
   ) -> KeyringDelegate {
-    KeyringDelegate(accessGroup: accessGroup, access: access, client: client ?? self.client) {
-      () throws(StorageError) in service
-    }
+    KeyringDelegate(
+      access: access, client: client ?? self.client,
+      accessGroup: { () throws(StorageError) in accessGroup },
+      service: { () throws(StorageError) in service })
   }
 
   func storage(

@@ -24,29 +24,6 @@ import Testing
     while live.wrappedValue != -1 { _ = await values.next() }
   }
 
-  @Test func aBadValueOfAnotherProgramLeavesTheLastOne() async throws {
-    let desktop = try Desktop()
-    let service = Desktop.freshService()
-    let storage = desktop.storage(service: service)
-    let codes = Lock<[StorageError.Code]>([])
-    storage.errorClosure = { error in codes.withLock { $0.append((error as! StorageError).code) } }
-    let live = Live(wrappedValue: 8080, storage, "key", validate: { $0 > 0 })
-    try await live.projectedValue.saveAsync(9000)
-    let other = desktop.storage(service: service, client: desktop.anotherClient())
-    for (text, code) in [("ninety", StorageError.Code.typeMismatch), ("0", .invalid)] {
-      codes.withLock { $0 = [] }
-      try other.save(text, forKey: "key")
-      while true {
-        if case .failed(let error) = live.state, error.code == code { break }
-        try await Task.sleep(for: .milliseconds(1))
-      }
-      for _ in 0..<3 { #expect(live.wrappedValue == 9000) }
-      #expect(codes.withLock { $0 } == [code])
-    }
-    try other.save("9001", forKey: "key")
-    while live.wrappedValue != 9001 { try await Task.sleep(for: .milliseconds(1)) }
-  }
-
   /// `secret-tool` knows nothing of stores: it removes an item, puts an older one back, and
   /// overwrites one.
   @Test func whatSecretToolDoesArrives() async throws {

@@ -6,40 +6,8 @@ import Testing
 
 @testable import KeyringBackend
 
-/// What a program writes: the four forms, a collection of its own, a suite whose key is in the
-/// keyring.
+/// A collection of its own, and a suite whose key is in the keyring.
 @Suite struct WrapperTests {
-  private struct User: Codable, Equatable, Sendable { var name = "Ada" }
-
-  private struct Settings {
-    @Keychain<String> var token: String?
-    @UnwrappedKeychain<Int> var attempts: Int
-    @CodableKeychain<User> var user: User?
-    @UnwrappedCodableKeychain<User> var owner: User
-
-    init(_ storage: KeychainStorage) {
-      _token = Keychain(storage, "token")
-      _attempts = UnwrappedKeychain(wrappedValue: 3, storage, "attempts")
-      _user = CodableKeychain(storage, "user")
-      _owner = UnwrappedCodableKeychain(wrappedValue: User(), storage, "owner")
-    }
-  }
-
-  @Test func theFourFormsAreReadBackByAnotherClient() throws {
-    let desktop = try Desktop()
-    let service = Desktop.freshService()
-    let settings = Settings(desktop.storage(service: service))
-    #expect(settings.token == nil && settings.attempts == 3)
-    #expect(settings.user == nil && settings.owner == User())
-    settings.token = "secret"
-    settings.attempts += 1
-    settings.user = User(name: "Bob")
-    try settings.$owner.save(User(name: "Cy"))
-    let again = Settings(desktop.storage(service: service, client: desktop.anotherClient()))
-    #expect(again.token == "secret" && again.attempts == 4)
-    #expect(again.user == User(name: "Bob") && again.owner == User(name: "Cy"))
-  }
-
   @Test(.ownDaemon) func aStoreInACollectionOfItsOwnIsThereAndFoundAgain() throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()

@@ -13,7 +13,7 @@ final class OpenDelegate: ForwardingPlace {
     var beforeListing: (@Sendable () -> Void)?
   }
 
-  let base = SingletonStorageDelegate()
+  let base: any RecordPlace = SingletonStorageDelegate()
   private let plan = Lock(Plan())
 
   /// How many commits were made.

@@ -6,7 +6,7 @@ import StorageTesting
 /// A delegate in memory whose header can't be changed while it says so, or not looked at once it
 /// was.
 final class RefusingHeaders: ForwardingPlace {
-  let base = SingletonStorageDelegate()
+  let base: any RecordPlace = SingletonStorageDelegate()
   private let flag = Lock(false)
   private let change = Lock((isLast: false, isDone: false))
 

@@ -251,7 +251,7 @@ extension PropertyState {
 
 /// A delegate in memory that counts its observers.
 private final class CountingDelegate: ForwardingPlace {
-  let base = SingletonStorageDelegate()
+  let base: any RecordPlace = SingletonStorageDelegate()
   private let count = Lock(0)
 
   var observers: Int { count.withLock { $0 } }

@@ -1,11 +1,9 @@
 package import CryptoCore
-package import StorageCore
 
-/// A place that hands each call to another place, for a test that changes some of the calls.
+/// A place that hands each call to another place, for tests.
 package protocol ForwardingPlace: RecordPlace {
-  associatedtype Base: RecordPlace
-  /// The place that gets the calls.
-  var base: Base { get }
+  /// The place that gets the calls; a call throws if there is none.
+  var base: any RecordPlace { get throws(StorageError) }
 }
 
 extension ForwardingPlace {
@@ -31,5 +29,10 @@ extension ForwardingPlace {
 
   package func observe(
     _ observer: @escaping @Sendable (RecordChange) -> Void
-  ) -> ChangeObservation { base.observe(observer) }
+  ) -> ChangeObservation {
+    // The next call that can throw gets the error.
+    do throws(StorageError) { return try base.observe(observer) } catch {
+      return ChangeObservation {}
+    }
+  }
 }
