@@ -66,7 +66,7 @@ import Testing
     try await expectAllThere()
   }
 
-  @Test func applyRefusesAndNamesWhatItWouldHide() async throws {
+  @Test func applyRefusesAndNamesWhatItWouldHideAndTakesTheRest() async throws {
     try await fill()
     let router = folder.router(configuration: usual)
     let error = try #require(
@@ -77,12 +77,6 @@ import Testing
     #expect(error.message.contains("letter") && error.message.contains("notes"))
     #expect(!error.message.contains("value of"))
     #expect(await router.fileStorageConfiguration == FileStorageConfiguration())
-    #expect(await conflicting(router) == [])
-  }
-
-  @Test func whatHidesNothingIsTaken() async throws {
-    try await fill()
-    let router = folder.router(configuration: usual)
     try await router.apply(
       encryption: EncryptionConfiguration(pbkdf2Iterations: 7),
       sync: SyncConfiguration(maxAutoSyncSize: 50_000))

@@ -47,7 +47,8 @@ import Testing
     #expect(!folder.files().contains { $0.hasSuffix("Documents/secret") })
   }
 
-  @Test(arguments: [true, false]) func shortMaterialOfAProviderIsRefused(_ isKey: Bool) async throws {
+  @Test(arguments: [true, false]) func shortMaterialOfAProviderIsRefused(_ isKey: Bool) async throws
+  {
     let key = external(isKey ? .hkdf() : .pbkdf2())
     for count in isKey ? [1, 8, 15] : [1, 7] {
       let router = await router(Data(repeating: 0x6B, count: count))

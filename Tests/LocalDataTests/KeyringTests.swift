@@ -29,18 +29,15 @@
       try await router().set("marker-5e1f0b", for: token)
       #expect(try await router().get(token) == "marker-5e1f0b")
       #expect(!service.items.isEmpty)
+      // The master key is there, too.
+      try await router().set("dark", for: theme)
+      #expect(try await router().get(theme) == "dark")
       #expect(!folder.files().contains { $0.hasSuffix("keychain.vault") })
       #expect(
         !service.items.contains {
           String(decoding: $0.secret, as: UTF8.self).contains("5e1f0b")
             || "\($0.attributes) \($0.label)".contains("token")
         })
-    }
-
-    @Test func theMasterKeyIsInTheKeyringAsWell() async throws {
-      try await router().set("dark", for: theme)
-      #expect(try await router().get(theme) == "dark")
-      #expect(!folder.files().contains { $0.hasSuffix("keychain.vault") })
     }
 
     @Test func theChoiceIsKeptWhenTheKeyringIsGone() async throws {

@@ -52,19 +52,6 @@ extension StorageKeys {
   }
 }
 
-private struct AppStorageCatalog: StorageKeyCatalog {
-  static var allKeys: [AnyStorageKey] {
-    [.key(StorageKeys.AppVersionKey()), .key(StorageKeys.UserPreferencesKey())]
-  }
-}
-
-private struct RemoteKeyProvider: KeyMaterialProviding {
-  func keyMaterial(for keyName: String) async throws -> Data {
-    // As a program that asks a service would.
-    Data(repeating: 1, count: 32)
-  }
-}
-
 @Suite(.storage(.temporaryFolder)) struct ManualTests {
   private func useAVault() async {
     await StorageRouter.shared.updateStorageConfiguration(
@@ -89,12 +76,6 @@ private struct RemoteKeyProvider: KeyMaterialProviding {
     #expect(try await StorageRouter.shared.get(key) == nil)
   }
 
-  @Test func thePolicyIsTheRecommendedOneUnlessAKeySaysOtherwise() {
-    #expect(StorageKeys.UserPreferencesKey().security == .recommended)
-    #expect(
-      SecurityPolicy.recommended == .encrypted(.chacha20Poly1305(keyDerivation: .hkdf())))
-  }
-
   @Test func theConfigurationsAreTakenOver() async throws {
     await useAVault()
     let config = EncryptionConfiguration(
@@ -115,37 +96,13 @@ private struct RemoteKeyProvider: KeyMaterialProviding {
     #expect(await StorageRouter.shared.fileStorageConfiguration == fileConfig)
   }
 
-  @Test func aProviderSuppliesTheKeyMaterial() async throws {
-    await useAVault()
-    let source = KeyMaterialSource(id: "remote.key")
-    await StorageRouter.shared.registerKeyMaterialProvider(RemoteKeyProvider(), for: source)
-
-    let policy: SecurityPolicy.EncryptionPolicy = .external(
-      source: source,
-      keyDerivation: .hkdf()
-    )
-    let key = StorageKeys.NotesKey(security: .encrypted(policy))
-    try await StorageRouter.shared.set(Data("note".utf8), for: key)
-    #expect(try await StorageRouter.shared.get(key) == Data("note".utf8))
-  }
-
-  @Test func aCatalogIsRegistered() async throws {
-    await useAVault()
-    do {
-      try StorageRouter.shared.registerCatalog(AppStorageCatalog.self)
-    } catch {
-      Issue.record("Storage catalog registration failed: \(error)")
-    }
-    try await StorageRouter.shared.set("1.0", for: StorageKeys.AppVersionKey())
-    #expect(
-      await code { _ = try await StorageRouter.shared.get(StorageKeys.UserTokenKey()) }
-        == .unregisteredKey)
-  }
-
   @Test func theNamesAreThere() {
     // Seven, six, four and three, and the defaults that the manual names.
     #expect(KeychainAccessibility.allCases.count == 7)
     #expect(KeychainAccessControl.allCases.count == 6)
+    #expect(StorageKeys.UserPreferencesKey().security == .recommended)
+    #expect(
+      SecurityPolicy.recommended == .encrypted(.chacha20Poly1305(keyDerivation: .hkdf())))
     #expect(SyncPolicy.allCases == [.never, .manual, .automaticSmall])
     #expect(SyncConfiguration().maxAutoSyncSize == 100_000)
     #expect(EncryptionConfiguration().masterKeyLength == 32)

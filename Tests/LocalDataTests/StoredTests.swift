@@ -76,12 +76,6 @@ private let launches = key("launches", .userDefaults, .none, of: Int.self)
     #expect(await code { try await StorageRouter.shared.set("1", for: file) } == .unsupported)
   }
 
-  @Test(.storage(.temporaryFolder)) func aTestsFolderHasFiles() async throws {
-    let file = key("f", .fileSystem(directory: .documents), .none)
-    try await StorageRouter.shared.set("1", for: file)
-    #expect(try await StorageRouter.shared.get(file) == "1")
-  }
-
   @Test func aProvidersKeyIsForAsyncCallsAlone() async throws {
     struct Provider: KeyMaterialProviding {
       func keyMaterial(for keyName: String) async throws -> Data { Data(repeating: 1, count: 32) }

@@ -13,7 +13,6 @@ public protocol KeyMaterialProviding: Sendable {
   /// The material for the key of that name: 32 random bytes for HKDF, a passphrase for PBKDF2.
   ///
   /// New values need at least 16 bytes for HKDF, and 8 for PBKDF2: less is the error `invalid`.
-  /// Older values still open.
   ///
   /// - Throws: anything. A `StorageError` is passed on; of any other error only the type is
   ///   reported, since its text may contain a secret.
