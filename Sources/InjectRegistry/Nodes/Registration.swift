@@ -183,18 +183,20 @@ final class Registration<Dependency: Sendable>: AnyRegistration, @unchecked Send
 
   override func check(in storage: InjectStorage) throws(InjectError) {
     guard key.parameters == nil else { return }
-    let layer = Layer.innermost(of: storage)
-    let resolution = Resolution(
-      storage.node(Dependency.self, group: key.group), storage, layer, .current, nil, nil)
-    _ = try resolution.build(self, depth: depth(in: layer))
+    _ = try resolution(in: storage, .current).build(self)
   }
 
   override func checkAsync(in storage: InjectStorage) async throws(InjectError) {
     guard key.parameters == nil else { return }
-    let layer = Layer.innermost(of: storage)
-    let resolution = Resolution(
-      storage.node(Dependency.self, group: key.group), storage, layer, .ofTask, nil, nil)
-    _ = try await resolution.buildAsync(self, depth: depth(in: layer))
+    _ = try await resolution(in: storage, .ofTask).buildAsync(self)
+  }
+
+  /// A search that need not find it, for its instance.
+  func resolution(
+    in storage: InjectStorage, _ chain: Chain, _ location: InjectLocation? = nil
+  ) -> Resolution<Dependency> {
+    let node = storage.node(Dependency.self, group: key.group)
+    return Resolution(node, storage, Layer.innermost(of: storage), chain, nil, location)
   }
 
   /// The depth of the layer in which it is registered.

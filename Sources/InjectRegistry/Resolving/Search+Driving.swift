@@ -6,10 +6,8 @@ extension Resolution {
   func runAll() throws(InjectError) -> [Dependency] { try drive(.all) }
 
   /// The instance of a registration, regardless of competing ones.
-  func build(
-    _ registration: Registration<Dependency>, depth: Int
-  ) throws(InjectError) -> Dependency {
-    try drive(.only(registration, depth: depth))[0]
+  func build(_ registration: Registration<Dependency>) throws(InjectError) -> Dependency {
+    try drive(.only(registration))[0]
   }
 
   /// Searches until there is an answer, and returns its instance; builders may be async.
@@ -20,9 +18,9 @@ extension Resolution {
 
   /// The instance of a registration, regardless of competing ones; builders may be async.
   func buildAsync(
-    _ registration: Registration<Dependency>, depth: Int
+    _ registration: Registration<Dependency>
   ) async throws(InjectError) -> Dependency {
-    try await driveAsync(.only(registration, depth: depth))[0]
+    try await driveAsync(.only(registration))[0]
   }
 
   private func drive(_ goal: Search<Dependency>.Goal) throws(InjectError) -> [Dependency] {

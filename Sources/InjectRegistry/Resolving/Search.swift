@@ -9,7 +9,7 @@ struct Search<Dependency: Sendable> {
     /// All matches, in the order of registration.
     case all
     /// One registration, regardless of competing ones.
-    case only(Registration<Dependency>, depth: Int)
+    case only(Registration<Dependency>)
   }
 
   /// What the driver has to do before it asks again.
@@ -56,7 +56,8 @@ struct Search<Dependency: Sendable> {
     self.resolution = resolution
     self.goal = goal
     self.canSuspend = canSuspend
-    if case .only(let registration, let depth) = goal {
+    if case .only(let registration) = goal {
+      let depth = registration.depth(in: resolution.layer)
       missing = [.init(registration: registration, depth: depth)]
     } else {
       resolution.record(depth: 0)

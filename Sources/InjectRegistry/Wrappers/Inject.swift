@@ -31,37 +31,23 @@ public struct Inject<Dependency: Sendable>: Sendable {
 
   /// Injects what is of all the given types or protocols.
   ///
-  /// - Parameters:
-  ///   - qualifiers: types or protocols: `Dog.self`.
-  ///   - group: the group that is looked into before the general registry, or nil.
-  ///   - fileID: the place to name in errors.
-  ///   - line: its line.
-  ///   - column: its column.
-  public init(
-    _ qualifiers: any Any.Type..., group: DependencyGroupKey? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
-  ) {
-    injection = Injection(
-      qualifiers, group: group, InjectLocation(fileID: fileID, line: line, column: column))
-  }
-
-  /// Injects what is of the given type or protocol, from a group.
-  ///
-  /// This form exists beside the variadic one, because if the group is no literal, the compiler
-  /// takes a variadic metatype for parameters.
+  /// The first is no variadic one: if the group is no literal, the compiler takes a variadic
+  /// metatype for parameters.
   ///
   /// - Parameters:
   ///   - qualifier: a type or protocol: `Dog.self`.
+  ///   - others: more of them.
   ///   - group: the group that is looked into before the general registry, or nil.
   ///   - fileID: the place to name in errors.
   ///   - line: its line.
   ///   - column: its column.
   public init(
-    _ qualifier: any Any.Type, group: DependencyGroupKey?,
+    _ qualifier: any Any.Type, _ others: any Any.Type..., group: DependencyGroupKey? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
   ) {
     injection = Injection(
-      [qualifier], group: group, InjectLocation(fileID: fileID, line: line, column: column))
+      [qualifier] + others, group: group,
+      InjectLocation(fileID: fileID, line: line, column: column))
   }
 
   /// Injects what is of all the given types or protocols, in a scope.

@@ -89,10 +89,7 @@ extension InjectStorage {
     of registration: Registration<Dependency>, _ location: InjectLocation
   ) -> Dependency {
     do throws(InjectError) {
-      let layer = Layer.innermost(of: self)
-      return try Resolution(
-        node(Dependency.self, group: registration.key.group), self, layer, .current, nil, location
-      ).build(registration, depth: registration.depth(in: layer))
+      return try registration.resolution(in: self, .current, location).build(registration)
     } catch {
       Injection<Dependency>.stop(error)
     }

@@ -98,15 +98,13 @@ final class ItemFollower: SignalListener {
   }
 
   func look(
-    at hints: SignalHints?, _ connection: BusConnection, _ call: Call
+    _ look: SignalLook, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) {
+    switch look {
     // Items that exist when the first listener begins are not reported.
-    guard let hints, !hints.isAll else { return try lookAtAll(connection, call) }
-    for hint in hints.hints {
-      switch hint {
-      case .item(let path, let kind): try look(at: path, kind, connection, call)
-      case .collection(let path): try look(atCollection: path, connection, call)
-      }
+    case .first, .all: try lookAtAll(connection, call)
+    case .item(let path, let kind): try self.look(at: path, kind, connection, call)
+    case .collection(let path): try self.look(atCollection: path, connection, call)
     }
   }
 

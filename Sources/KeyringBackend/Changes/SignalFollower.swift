@@ -7,38 +7,21 @@ protocol SignalListener: AnyObject, Sendable {
   /// How long a look may take.
   var access: KeyringAccess { get }
 
-  /// Looks at the named objects, or at everything that it follows.
+  /// Looks at an object, or at everything that it follows.
   ///
-  /// - Parameters:
-  ///   - hints: what signals named; nil at the first look, whose findings are no changes.
-  ///   - connection: the connection to look through.
-  ///   - call: the call whose deadline counts.
   /// - Throws: what keeps it from looking; all listeners look again later.
   func look(
-    at hints: SignalHints?, _ connection: BusConnection, _ call: Call
+    _ look: SignalLook, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure)
 }
 
-/// The hints of signals that nobody has followed yet.
-///
-/// A burst of signals about one item causes one look, and hints don't pile up while the service is
-/// slow.
-struct SignalHints: Sendable {
-  /// An item or a collection that a signal hints at.
-  enum Hint: Hashable {
-    case item(ObjectPath, KeyringChange.Kind)
-    case collection(ObjectPath)
-  }
-
-  /// Each hint once, in the order of the first signals.
-  private(set) var hints: [Hint] = []
-  private var known: Set<Hint> = []
-  /// Whether to look at everything, whatever `hints` are.
-  var isAll = false
-
-  mutating func add(_ hint: Hint) {
-    if known.insert(hint).inserted { hints.append(hint) }
-  }
+/// What a listener is to look at.
+enum SignalLook: Hashable {
+  /// Everything, for the first time: what is found is no change.
+  case first
+  case all
+  case item(ObjectPath, KeyringChange.Kind)
+  case collection(ObjectPath)
 }
 
 /// Follows the signals of a client's bus for all listeners: one subscription, one queue, one retry.
@@ -50,7 +33,12 @@ final class SignalFollower: Sendable {
     var listeners: [ObjectIdentifier: any SignalListener] = [:]
     var connection: BusConnection?
     var signals: [SignalSubscription] = []
-    var hints = SignalHints()
+    /// What signals named, each once, in the order of the first signals.
+    ///
+    /// A burst of signals about one item causes one look, and hints don't pile up while the service
+    /// is slow.
+    var hints: [SignalLook] = []
+    var known: Set<SignalLook> = []
     /// Whether a look is queued.
     var isExpected = false
     /// How many looks in a row have failed.
@@ -78,7 +66,7 @@ final class SignalFollower: Sendable {
       state.listeners[ObjectIdentifier(listener)] = listener
       return state.hasJustFailed
     }
-    if !hasJustFailed { visit([listener], nil, client) }
+    if !hasJustFailed { visit([listener], [.first], client) }
   }
 
   /// Removes a listener; with the last one, the subscription ends.
@@ -95,7 +83,7 @@ final class SignalFollower: Sendable {
 
   /// Looks at an item that this process has changed.
   func note(_ path: ObjectPath, by client: KeyringClient) {
-    note(client) { $0.add(.item(path, .changed)) }
+    note(.item(path, .changed), client)
   }
 
   /// Subscribes to the current connection, which a call of this process may have changed.
@@ -114,10 +102,10 @@ final class SignalFollower: Sendable {
     }
   }
 
-  private func note(_ client: KeyringClient, _ change: (inout SignalHints) -> Void) {
+  private func note(_ hint: SignalLook, _ client: KeyringClient) {
     let isFirst = state.withLock { state in
       guard !state.listeners.isEmpty else { return false }
-      change(&state.hints)
+      if state.known.insert(hint).inserted { state.hints.append(hint) }
       defer { state.isExpected = true }
       return !state.isExpected
     }
@@ -125,23 +113,26 @@ final class SignalFollower: Sendable {
   }
 
   private func follow(_ client: KeyringClient) {
-    let (listeners, hints) = state.withLock { state in
-      defer { (state.hints, state.isExpected) = (SignalHints(), false) }
-      return (Array(state.listeners.values), state.hints)
+    let (listeners, looks) = state.withLock { state in
+      defer { (state.hints, state.known, state.isExpected) = ([], [], false) }
+      let looks = state.known.contains(.all) ? [.all] : state.hints
+      return (Array(state.listeners.values), looks)
     }
-    visit(listeners, hints, client)
+    visit(listeners, looks, client)
   }
 
   private func visit(
-    _ listeners: [any SignalListener], _ hints: SignalHints?, _ client: KeyringClient
+    _ listeners: [any SignalListener], _ looks: [SignalLook], _ client: KeyringClient
   ) {
     var isDone = true
     for listener in listeners {
       // A listener can't take an error; the next reader gets it.
       do throws(StorageError) {
-        try client.perform(listener.access) { (connection, call) throws(BusFailure) in
-          subscribe(to: connection, client)
-          try listener.look(at: hints, connection, call)
+        for look in looks {
+          try client.perform(listener.access) { (connection, call) throws(BusFailure) in
+            subscribe(to: connection, client)
+            try listener.look(look, connection, call)
+          }
         }
       } catch {
         isDone = false
@@ -154,7 +145,7 @@ final class SignalFollower: Sendable {
   /// Subscribes to the signals of a connection, unless that was done before.
   private func subscribe(to connection: BusConnection, _ client: KeyringClient) {
     guard state.withLock({ $0.connection !== connection }) else { return }
-    let hints: [(String, @Sendable (String, ObjectPath) -> SignalHints.Hint)] = [
+    let hints: [(String, @Sendable (String, ObjectPath) -> SignalLook)] = [
       ("Collection", { name, path in .item(path, name == "ItemCreated" ? .created : .changed) }),
       ("Service", { _, path in .collection(path) }),
     ]
@@ -166,13 +157,13 @@ final class SignalFollower: Sendable {
         guard let self, let client, signal.parameters.count == 1,
           let path = signal.parameters[0].path
         else { return }
-        note(client) { $0.add(hint(signal.name, path)) }
+        note(hint(signal.name, path), client)
       }
     }
     signals.append(
       .ofOwners(on: connection) { [weak self, weak client] isThere in
         guard let self, let client, isThere else { return }
-        note(client) { $0.isAll = true }
+        note(.all, client)
       })
     let former = state.withLock { state in
       defer {
@@ -182,7 +173,7 @@ final class SignalFollower: Sendable {
     }
     // What happened while the bus or the service was away was not signalled.
     if former.connection != nil, former.connection !== connection {
-      note(client) { $0.isAll = true }
+      note(.all, client)
     }
   }
 
@@ -193,7 +184,7 @@ final class SignalFollower: Sendable {
   /// meanwhile: a service that does not answer one call is not asked for each of a hundred items.
   private func retry(_ client: KeyringClient) {
     let failures = state.withLock { state -> Int? in
-      state.hints.isAll = true
+      state.known.insert(.all)
       state.lastFailure = .now
       guard !state.isRetrying else { return nil }
       state.isRetrying = true

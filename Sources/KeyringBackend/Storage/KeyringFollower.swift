@@ -75,12 +75,15 @@ final class KeyringFollower: SignalListener {
   // MARK: - On the queue
 
   func look(
-    at hints: SignalHints?, _ connection: BusConnection, _ call: Call
+    _ look: SignalLook, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) {
     guard !changes.isEmpty else { return }
-    guard let hints else { return try learn(connection, call) }
-    guard !hints.isAll else { return try lookAtAll(connection, call) }
-    for case .item(let path, _) in hints.hints { try look(at: path, connection, call) }
+    switch look {
+    case .first: try learn(connection, call)
+    case .all: try lookAtAll(connection, call)
+    case .item(let path, _): try self.look(at: path, connection, call)
+    case .collection: break
+    }
   }
 
   /// Takes the existing records as reported.
