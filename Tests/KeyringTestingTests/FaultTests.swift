@@ -17,14 +17,6 @@ import Testing
     return (fake, try RawClient(bus), item)
   }
 
-  @Test func aCallThatHangsAfterItWasCarriedOutHasChangedSomething() throws {
-    let (fake, client, item) = try service(.init().with(.carriesOutAndHangs, in: "Item.Delete"))
-    #expect(throws: KeyringTestingError.self) {
-      try client.call("Item.Delete", on: item, timeout: .milliseconds(200))
-    }
-    #expect(Deadline(.seconds(60)).holds { fake.items.isEmpty })
-  }
-
   @Test func whileOneAnswerIsLateOthersCome() throws {
     let (fake, client, item) = try service(.init())
     fake.change { $0.faults["GetSecrets"] = .answersLate(.seconds(3)) }

@@ -39,20 +39,6 @@ import Testing
     #expect(try other.signalsSoFar("Service.CollectionChanged").count == 1)
   }
 
-  @Test func aPromptThatNeverCompletesDoesNotEvenWhenDismissed() throws {
-    let it = try setting {
-      $0.prompts = [.deleteItem]
-      $0.promptAnswer = .never
-      $0.broadcastsCompleted = true
-    }
-    let listener = try Listener(it.bus)
-    let prompt = try it.client.call("Item.Delete", on: it.item)[0].text!
-    try listener.showPrompt(prompt)
-    _ = try it.client.call("Prompt.Dismiss", on: prompt)
-    #expect(try listener.signalsSoFar("Prompt.Completed").isEmpty)
-    #expect(it.fake.items.count == 1)
-  }
-
   @Test func aWaitingPromptIsAnsweredByTheTestOrDismissedByTheCaller() throws {
     let it = try setting {
       $0.prompts = [.deleteItem]

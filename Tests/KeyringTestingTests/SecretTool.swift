@@ -14,10 +14,10 @@ struct SecretTool {
 
   init(_ bus: PrivateBus) { environment = bus.environment }
 
-  func run(_ arguments: [String], input: String = "", seconds: Int = 120) throws -> Outcome {
+  private func run(_ arguments: [String], input: String = "") throws -> Outcome {
     // Not SIGTERM, which children of a dispatch thread find blocked.
     let script = """
-      printf %s "$INPUT" | timeout -s KILL \(seconds) secret-tool "$@" 2>&1
+      printf %s "$INPUT" | timeout -s KILL 120 secret-tool "$@" 2>&1
       printf '\\n%s\\n' "$?"
       """
     var lines = try Child.run(
@@ -27,19 +27,13 @@ struct SecretTool {
     return Outcome(lines: lines, status: status)
   }
 
-  func store(
-    _ secret: String, label: String = "a label", _ attributes: String..., seconds: Int = 120
-  ) throws -> Outcome {
-    try run(["store", "--label=\(label)"] + attributes, input: secret, seconds: seconds)
+  func store(_ secret: String, _ attributes: String...) throws -> Outcome {
+    try run(["store", "--label=a label"] + attributes, input: secret)
   }
 
-  func lookup(_ attributes: String..., seconds: Int = 120) throws -> Outcome {
-    try run(["lookup"] + attributes, seconds: seconds)
-  }
+  func lookup(_ attributes: String...) throws -> Outcome { try run(["lookup"] + attributes) }
 
-  func clear(_ attributes: String..., seconds: Int = 120) throws -> Outcome {
-    try run(["clear"] + attributes, seconds: seconds)
-  }
+  func clear(_ attributes: String...) throws -> Outcome { try run(["clear"] + attributes) }
 
   func search(_ attributes: String...) throws -> Outcome {
     try run(["search", "--all"] + attributes)

@@ -25,8 +25,8 @@ import Testing
   }
 
   /// `secret-tool` knows nothing of stores: it removes an item, puts an older one back, and
-  /// overwrites one.
-  @Test func whatSecretToolDoesArrives() async throws {
+  /// overwrites one. Other daemons don't give it a record, which is no text.
+  @Test(.ownDaemon) func whatSecretToolDoesArrives() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()
     let storage = desktop.storage(service: service)
