@@ -1,4 +1,5 @@
 import Foundation
+import StorageCore
 import Testing
 import VaultBackend
 
@@ -36,17 +37,13 @@ struct DoctorTests {
     #expect(try tool.run("doctor").text.contains(message))
   }
 
-  /// The vault `Fixtures/weak-passphrase.vault` has one value, TOKEN, and opens with `open sesame`,
-  /// which was stretched by scrypt with N = 16.
   @Test func aSlotThatCanBeGuessedIsSaid() throws {
     let tool = try Tool(hasVault: false)
-    let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("Fixtures/weak-passphrase.vault")
-    try FileManager.default.createDirectory(
-      atPath: tool.data, withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
-    try FileManager.default.copyItem(atPath: fixture.path, toPath: tool.vault)
-    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tool.vault)
+    let derivation = PassphraseDerivation.scrypt(cost: 16).withoutFloor
+    try VaultStorage(
+      at: URL(fileURLWithPath: tool.vault),
+      keySource: .passphrase("open sesame", derivation: derivation)
+    ).save("value", forKey: "TOKEN")
     let pass = try tool.write("open sesame", to: "pass")
     let weakness = "scrypt with N = 16, r = 8, p = 1 is weaker than the minimum"
 

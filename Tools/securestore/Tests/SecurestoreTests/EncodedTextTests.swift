@@ -13,20 +13,7 @@ struct EncodedTextTests {
         ("yaml", "a: {b: \"\(sops)\"}\nc: 1\n", "sops", "a"),
         ("json", "{\"a\": [{\"b\": \"\(sops)\"}]}", "sops", "a"),
         ("yaml", "a: ENC[PKCS7,hunter2==]\n", "hiera-eyaml", "a"),
-        ("dotenv", "A=\"encrypted:hunter2Kx==\"\n", "dotenvx", "A"),
-        ("dotenv", "DOTENV_PUBLIC_KEY_PRODUCTION=\"03hunter2\"\n", "dotenvx", "DOTENV_PUBLIC_KEY"),
-        ("dotenv", "DOTENV_VAULT_CI=\"hunter2\"\n", "dotenv-vault", "DOTENV_VAULT_CI"),
-        (
-          "yaml", "apiVersion: v1\nkind: Secret\ndata:\n  KEY: aHVudGVyMg==\n", "Kubernetes", "data"
-        ),
-        (
-          "yaml", "kind: List\nitems:\n- kind: Secret\n  data: {KEY: aHVudGVyMg==}\n", "Kubernetes",
-          "items"
-        ),
-        (
-          "json", #"{"kind": "SealedSecret", "spec": {"encryptedData": {"KEY": "hunter2"}}}"#,
-          "Sealed Secrets", "spec"
-        ),
+        ("dotenv", "A=\"encrypted:Bhunter2Kx==\"\n", "dotenvx", "A"),
         ("yaml", "a: |\n  $ANSIBLE_VAULT;1.1;AES256\n  hunter2\n", "ansible-vault", "a"),
         ("dotenv", "A='$ANSIBLE_VAULT;1.1;AES256\nhunter2'\n", "ansible-vault", "A"),
         (
@@ -47,7 +34,7 @@ struct EncodedTextTests {
       let warning = "warning: unsupported: standard input: still encrypted or encoded by \(name)"
       #expect(result.errors.contains(warning), "\(result.errors)")
       #expect(result.errors.contains("stored so: \(key)"), "\(result.errors)")
-      #expect(!result.errors.contains("hunter2") && !result.errors.contains("aHVudGVyMg"))
+      #expect(!result.errors.contains("hunter2"))
     }
   }
 
@@ -82,8 +69,7 @@ struct EncodedTextTests {
 
   @Test(arguments: [
     ("dotenv", "A=encrypted: no\nB=ENC[x]\nC=age\nD='-----BEGIN PRIVATE KEY-----'\n"),
-    ("yaml", "kind: ConfigMap\ndata: {a: eA==}\n"), ("yaml", "kind: Secret\nstringData: {a: b}\n"),
-    ("json", #"{"kind": "Secret", "data": {}}"#),
+    ("yaml", "kind: Secret\ndata: {a: eA==}\n"),
   ])
   func ordinaryTextIsNotWarnedOf(_ format: String, _ text: String) throws {
     let tool = try Tool()

@@ -33,7 +33,11 @@ struct AuditCommand: ParsableCommand {
     let report = try catalog.file.audit(
       applicationID: catalog.application, keySource: try catalog.keySource(key),
       folder: catalog.folder)
-    if let html { try write(AuditPage(report: report).html, to: Path.absolute(html)) }
+    if let html {
+      let page = Array(AuditPage(report: report).html.utf8)
+      let path = try Path.absolute(html)
+      try FileCopy.make(path) { try Output.write(page, to: $0, path: path) }
+    }
     try Output.write(output.isJSON ? report.json : report.text)
     guard report.findings.isEmpty else {
       throw Failure(
@@ -48,17 +52,5 @@ struct AuditCommand: ParsableCommand {
     try Path.requireFolder(of: Path.absolute(path), "nothing was written")
     if let occupation = Path.occupation(of: try Path.absolute(path)) { throw occupation }
     try Path.requireMaking(Path.absolute(path))
-  }
-
-  private func write(_ text: String, to path: String) throws {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Failure(making: "file", path: path, number: errno) }
-    defer { close(descriptor) }
-    do {
-      try Output.write(Array(text.utf8), to: descriptor, path: path)
-    } catch {
-      unsafe unlink(path)  // a partial report would look complete
-      throw error
-    }
   }
 }

@@ -3,7 +3,7 @@ internal import CryptoCore
 internal import StorageCore
 
 /// Changes a value in an editor.
-struct EditCommand: ValueCommand {
+struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Change a value in the editor of $VISUAL or $EDITOR.",
     discussion: """
@@ -15,9 +15,7 @@ struct EditCommand: ValueCommand {
 
   @Argument(help: "The name of the value.", completion: ValueName.completion) var name: String
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -25,8 +23,8 @@ struct EditCommand: ValueCommand {
     guard let editor = Environment.value("VISUAL") ?? Environment.value("EDITOR") else {
       throw Failure(.usage, "set VISUAL or EDITOR to the editor to use, for example EDITOR=nano")
     }
-    let place = try self.place()
-    let storage = try place.open(key)
+    let place = try store.place()
+    let storage = try place.values(key)
     let before = try storage.transaction { try $0.exactValue(forKey: name) }
     guard let before, let old = try StoredValue(name, in: storage) else {
       throw ValueName.absent(name, in: storage)
@@ -70,7 +68,6 @@ struct EditCommand: ValueCommand {
 
   private func answer(_ text: String, _ form: StoredForm?) throws {
     try output.output.done(
-      text,
-      .object([("name", .string(name)), ("stored", .bool(form != nil))] + (form?.json ?? [])))
+      text, (["name": name, "stored": form != nil] as JSONValue).with(form?.json ?? [:]))
   }
 }

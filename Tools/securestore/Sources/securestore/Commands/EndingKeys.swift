@@ -35,26 +35,13 @@ struct EndingKeys {
       if let warning { output.warn(.unsound, warning) }
       return
     }
-    let terminal: Terminal
-    do {
-      terminal = try Terminal(for: "a confirmation", instead: "--yes")
-    } catch {
-      throw Failure(
-        .usage,
-        "nothing was changed: this would remove \(ended.count == 1 ? "this key" : "these keys"): "
-          + ended.map { $0.described(at: place) }.joined(separator: "; ")
-          + (warning.map { ". \($0)" } ?? "")
-          + ". There is no terminal to ask on; give --yes to confirm it", path: place.path)
-    }
-    try terminal.show("These keys will no longer open \(place.path):")
-    for slot in ended { try terminal.show("  " + slot.described(at: place)) }
-    if let warning { try terminal.show(warning) }
-    guard
-      try terminal.confirm(
-        ended.count == 1 ? "Remove this key?" : "Remove these keys?")
-    else {
-      throw Failure(.cancelled, "nothing was changed", path: place.path)
-    }
+    let slots = ended.map { $0.described(at: place) }
+    try Terminal.requireConsent(
+      ended.count == 1 ? "Remove this key?" : "Remove these keys?", place.path,
+      showing: ["These keys will no longer open \(place.path):"] + slots.map { "  " + $0 }
+        + [warning].compactMap(\.self),
+      otherwise: "this would remove \(ended.count == 1 ? "this key" : "these keys"): "
+        + slots.joined(separator: "; ") + (warning.map { ". \($0)" } ?? ""))
     guard try place.slots() == before else {
       throw Failure(
         .busy,

@@ -4,16 +4,14 @@ internal import StorageCore
 internal import VaultBackend
 
 /// Writes all values, unsealed, to a file or to standard output.
-struct ExportCommand: ValueCommand {
+struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Write all values, unsealed, to a new file or standard output.",
     discussion: """
-      There is no default destination: --to FILE creates a new file that only its owner can read; \
-      --stdout writes to standard output. JSON holds every type, and adds the name of a type where \
-      plain JSON would lose it; dotenv holds text and what programs read from text: numbers, truth \
-      values, URLs and UUIDs. A shell that reads a dotenv file sets variables, so a name that controls \
-      programs, such as PATH or PERL5OPT, is exported to dotenv only if you name it.
+      --to FILE creates a new file that only its owner can read; --stdout writes to standard output. JSON \
+      holds every type. dotenv holds text and what programs read from text: numbers, truth values, URLs and \
+      UUIDs; a name that controls programs, such as PATH, is exported to it only if you name it.
       """)
 
   @Option(name: .customLong("to"), help: "The new file.", completion: .file()) var file: String?
@@ -30,9 +28,7 @@ struct ExportCommand: ValueCommand {
     help: "Export only these values (default: all).", completion: ValueName.completion)
   var names: [String] = []
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -49,10 +45,10 @@ struct ExportCommand: ValueCommand {
   }
 
   func run() throws {
-    let place = try self.place()
+    let place = try store.place()
     if let file { try Path.requireName(file, instead: "; use --stdout for standard output") }
     if let file { try Path.requireFolder(of: Path.absolute(file), "nothing was exported") }
-    let storage = try place.open(key, .readOnly)
+    let storage = try place.values(key, .readOnly)
     var text = ""
     var skipped: [(name: String, reason: ExitStatus)] = []
     var exported = 0
@@ -60,7 +56,7 @@ struct ExportCommand: ValueCommand {
     let format = format ?? answer ?? FileFormat(ofFile: file ?? "")
     let (names, unreadable) = try wanted(in: storage, place.path)
     var members: [(String, JSONValue)] = []
-    let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let sorted = names.sortedByBytes
     try Progress.showing("export", output.output) { progress in
       for (index, name) in sorted.enumerated() {
         defer { progress(index + 1, sorted.count) }
@@ -94,12 +90,10 @@ struct ExportCommand: ValueCommand {
     let path = try Path.absolute(file)
     try output.output.done(
       "exported \(Printable.count(exported, "value")) to \(file), unsealed",
-      .object([
-        ("path", .string(path)),
-        ("exported", .number("\(exported)")),
-        ("skipped", .array(skipped.map { .string($0.name) })),
-        ("unreadable", .number("\(unreadable)")),
-      ]))
+      [
+        "path": path, "exported": exported, "skipped": skipped.map(\.name),
+        "unreadable": unreadable,
+      ])
   }
 
   /// The names to export, and the number of values whose name can't be read.
@@ -164,20 +158,6 @@ struct ExportCommand: ValueCommand {
 
   private func write(_ text: String) throws {
     guard let file = try file.map({ try Path.absolute($0) }) else { return try Output.write(text) }
-    try Path.requireMaking(file)
-    let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      let number = errno
-      if number == EEXIST, let occupation = Path.occupation(of: file) { throw occupation }
-      throw Failure(making: "file", path: file, number: number)
-    }
-    defer { close(descriptor) }
-    do {
-      try Output.write(Array(text.utf8), to: descriptor, path: file)
-      guard fsync(descriptor) == 0 else { throw Failure(system: "sync", path: file, number: errno) }
-    } catch {
-      unsafe unlink(file)  // a partial export would look complete
-      throw error
-    }
+    try FileCopy.make(file) { try Output.write(Array(text.utf8), to: $0, path: file) }
   }
 }

@@ -4,7 +4,7 @@ internal import Foundation
 internal import StorageCore
 
 /// Stores a random secret that nobody has seen.
-struct GenerateCommand: ValueCommand {
+struct GenerateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate", abstract: "Store a random secret, which is not shown.",
     discussion: """
@@ -27,9 +27,7 @@ struct GenerateCommand: ValueCommand {
 
   @Flag(name: .customLong("replace"), help: "Replace an existing value.") var replaces = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -48,7 +46,7 @@ struct GenerateCommand: ValueCommand {
 
   func run() throws {
     try ValueName.requireNoValue(in: name)
-    let storage = try place().open(key)
+    let storage = try store.place().values(key)
     let random = try SecureBytes.random(count: bytes)
     let form = try storage.transaction { transaction in
       guard try replaces || !transaction.contains(name) else {
@@ -65,7 +63,7 @@ struct GenerateCommand: ValueCommand {
     }
     try output.output.done(
       "generated \(name): \(bytes) random bytes, stored \(form)",
-      .object([("name", .string(name)), ("random", .number("\(bytes)"))] + form.json))
+      (["name": name, "random": bytes] as JSONValue).with(form.json))
   }
 
   private func text(of random: SecureBytes) -> String {

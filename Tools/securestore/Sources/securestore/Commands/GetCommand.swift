@@ -3,7 +3,7 @@ internal import StorageCore
 internal import VaultBackend
 
 /// Writes a value to standard output.
-struct GetCommand: ValueCommand {
+struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Write a value to standard output.",
     discussion: """
@@ -16,31 +16,20 @@ struct GetCommand: ValueCommand {
   @Flag(name: .customLong("type"), help: "Write the type and the size instead of the value.")
   var asksType = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let storage = try place().open(key, .readOnly)
+    let storage = try store.place().values(key, .readOnly)
     guard !asksType else { return try writeType(storage) }
     guard let value = try StoredValue(name, in: storage) else {
       throw ValueName.absent(name, in: storage)
     }
     if output.isJSON {
-      return try output.output.json(
-        .object([
-          ("name", .string(name)), ("type", .string(value.type)), ("value", value.json),
-        ]))
+      return try output.output.json(["name": name, "type": value.type, "value": value.json])
     }
-    guard Output.isTerminal else { return try Output.write(value.bytes) }
-    guard !value.isBinary else {
-      throw Failure(
-        .usage, "the value is data, not text; send it to a file or a pipe, or use --json",
-        key: name)
-    }
-    try Output.write(value.bytes + [UInt8(ascii: "\n")])
+    try Output.write(secret: value.bytes, isText: !value.isBinary, "value", key: name)
   }
 
   /// Writes how the value is stored; the value itself is not decoded.
@@ -50,7 +39,7 @@ struct GetCommand: ValueCommand {
     }
     let form = StoredForm(summary)
     guard !output.isJSON else {
-      return try output.output.json(.object([("name", .string(name))] + form.json))
+      return try output.output.json((["name": name] as JSONValue).with(form.json))
     }
     try output.output.line("\(form.type) (\(Printable.count(summary.byteCount, "byte")))")
   }

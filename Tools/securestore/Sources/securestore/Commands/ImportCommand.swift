@@ -28,16 +28,15 @@ enum ImportFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 /// Stores the values of a file.
-struct ImportCommand: ValueCommand {
+struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Store all values of a dotenv, JSON or YAML file, in one step.",
     discussion: """
-      All values are stored, or none. If a value already exists under one of the names, even an \
-      equal one, nothing is imported, unless --overwrite or --keep says which value stays. Input of \
-      no bytes is refused unless --allow-empty is given. A replaced value keeps its type: text is \
-      converted if the conversion is exact. Otherwise nothing is imported, unless --type gives another \
-      type. The file stays: delete it when you no longer need it.
+      All values are stored, or none. If a name already has a value, nothing is imported, unless --overwrite \
+      or --keep says which one stays. A replaced value keeps its type: text is converted if the conversion is \
+      exact, else nothing is imported, unless --type gives another type. Input of no bytes is refused unless \
+      --allow-empty is given. The file stays: delete it when you no longer need it.
       """)
 
   @Argument(help: "The file, or - for standard input.", completion: .file()) var file: String
@@ -67,9 +66,7 @@ struct ImportCommand: ValueCommand {
         + "in the file; may be repeated.", valueName: "name=type"))
   var types: [TypeOfName] = []
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -80,7 +77,7 @@ struct ImportCommand: ValueCommand {
   }
 
   func run() throws {
-    let storage = try place().open(key)
+    let storage = try store.place().values(key)
     let (entries, laterTexts) = try read()
     let types = try TypeOfName.Table(types, of: entries.map(\.name))
     warn(of: entries, laterTexts, types)
@@ -111,10 +108,10 @@ struct ImportCommand: ValueCommand {
     try output.output.done(
       "imported \(Printable.count(forms.count, "value"))\(Self.types(forms.map(\.form.type)))"
         + (kept.isEmpty ? "" : ", kept \(kept.count) existing"),
-      .object([
-        ("imported", .number("\(forms.count)")), ("kept", .array(kept.map { .string($0) })),
-        ("types", .object(forms.map { ($0.name, .string($0.form.type)) })),
-      ]))
+      [
+        "imported": forms.count, "kept": kept,
+        "types": JSONValue.object(forms.map { ($0.name, .string($0.form.type)) }),
+      ])
   }
 
   /// How many values are stored as each type, as in ": 2 as text, 1 as Int".
@@ -136,20 +133,17 @@ struct ImportCommand: ValueCommand {
     Failure(
       .exists,
       "nothing was imported: there is already a value under "
-        + names.prefix(10).joined(separator: ", ")
-        + (names.count > 10 ? " and \(names.count - 10) more" : "")
-        + "; --overwrite replaces existing values, --keep keeps them")
+        + names.listed + "; --overwrite replaces existing values, --keep keeps them")
   }
 
   private static func conflict(_ mismatches: [StorageTransaction.Mismatch]) -> Failure {
-    let names = mismatches.prefix(10).map { mismatch in
+    let names = mismatches.map { mismatch in
       "\(mismatch.key) (stored as \(mismatch.stored), but the file has \(mismatch.given) that does not "
         + "convert exactly)"
     }
     return Failure(
       .typeMismatch,
-      "nothing was imported: the type of these values would change: \(names.joined(separator: ", "))"
-        + (mismatches.count > 10 ? " and \(mismatches.count - 10) more" : "")
+      "nothing was imported: the type of these values would change: \(names.listed)"
         + "; give --type NAME=TYPE to set the new type of a value")
   }
 
@@ -215,7 +209,7 @@ struct ImportCommand: ValueCommand {
   private func warn(
     of entries: Entries, _ laterTexts: Set<PlainScalar.Place>, _ types: TypeOfName.Table
   ) {
-    for warning in EncodedText(in: entries).warnings {
+    for warning in EncodedText.warnings(of: entries) {
       output.output.warn(.unsupported, "\(path): \(warning)")
     }
     var places = laterTexts
@@ -227,8 +221,7 @@ struct ImportCommand: ValueCommand {
     output.output.warn(
       .typeMismatch,
       "\(path): read as text, as in YAML 1.2, although YAML 1.1 has a truth value or a number there: line "
-        + lines.prefix(10).map { "\($0)" }.joined(separator: ", ")
-        + (lines.count > 10 ? " and \(lines.count - 10) more" : "")
+        + lines.map { "\($0)" }.listed
         + "; write true or false, or quotes around text, or give --type")
   }
 }

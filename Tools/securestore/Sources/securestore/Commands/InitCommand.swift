@@ -5,23 +5,19 @@ internal import VaultBackend
 /// Creates a vault.
 struct InitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "init", abstract: "Create a new, empty vault or store in etcd.",
+    commandName: "init", abstract: "Create a new, empty store.",
     discussion: """
       The terminal asks for a passphrase twice. A key file, or a key in the keyring, is created if \
       none exists. Missing folders are created too, and named.
       """)
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   @Option(help: "The cipher that seals the values.") var cipher = VaultCipher.aes256gcm
 
-  func run() throws {
-    if let place = try etcd.place(vault) { return try place.initialize(key, output.output) }
-    try vault.place().initialize(key, cipher.algorithm, output.output)
-  }
+  func run() throws { try store.place().initialize(self) }
 }
 
 /// The ciphers that can seal the values of a vault.
@@ -39,13 +35,25 @@ enum VaultCipher: String, CaseIterable, ExpressibleByArgument {
   }
 }
 
+extension FolderPlace {
+  func initialize(_ command: InitCommand) throws {
+    guard command.cipher != .xaes256gcm else {
+      throw Failure(
+        .usage, "a sealed folder has no use for this cipher, since each value has its own key")
+    }
+    try index.initialize(command)
+  }
+}
+
 extension VaultPlace {
   /// Creates the vault, which must not exist, and its key if that does not exist, and says so.
-  func initialize(_ key: KeyOptions, _ algorithm: AEADAlgorithm, _ output: Output) throws {
+  func initialize(_ command: InitCommand) throws {
+    let output = command.output.output
     // Checked first, so that nobody thinks up a passphrase in vain.
     try requireAbsent()
-    let keyFile = try NewKeyFile(at: knownKeyFile(key), for: self)
-    let storage = storage(try newKeySource(key, output), algorithm: algorithm)
+    let keyFile = try NewKeyFile(at: knownKeyFile(command.key), for: self)
+    let storage = storage(
+      try newKeySource(command.key, output), algorithm: command.cipher.algorithm)
     let slots = try keyFile.making(output) {
       try making {
         do {
@@ -59,8 +67,7 @@ extension VaultPlace {
     }
     try output.done(
       "created \(path), which opens with \(slots.map(\.title).joined(separator: ", "))",
-      .object(
-        [("path", .string(path)), ("slots", .array(slots.map(\.json)))] + keyFile.members(slots)))
+      (["path": path, "slots": slots] as JSONValue).with(keyFile.json(slots)))
     keyFile.note(slots, output)
     output.note(ofPassphrasesIn: slots)
   }

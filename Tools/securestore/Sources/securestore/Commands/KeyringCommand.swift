@@ -48,13 +48,12 @@ struct GetItemCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Write the secret of an item to standard output.",
     discussion: """
-      The secret is written as it is, with a line break behind it on a terminal only. Exits with 1 when there \
-      is no such item, and with 23 when there are several: then it lists them, and you name the account or \
-      the item.
+      The secret is written unchanged; on a terminal, a line break follows it. Exits with 1 if there is no such \
+      item. If there are several, it lists them and exits with 23: name the account or the item then.
       """)
 
   @Argument(help: "The service of the item.") var service: String
-  @Argument(help: "The account; without it the service has to have one item alone.")
+  @Argument(help: "The account; may be left out if the service has only one item.")
   var account: String?
 
   @OptionGroup(title: "Item") var item: ChosenItem
@@ -65,20 +64,12 @@ struct GetItemCommand: ParsableCommand {
     let secret = try PlainItems(items, item.id).secret(of: service, account)
     let text = String(validating: secret, as: UTF8.self)
     if output.isJSON {
-      return try output.output.json(
-        .object([
-          ("service", .string(service)), ("account", account.map { .string($0) } ?? .null),
-          ("encoding", .string(text == nil ? "base64" : "utf-8")),
-          ("secret", .string(text ?? Data(secret).base64EncodedString())),
-        ]))
+      return try output.output.json([
+        "service": service, "account": account, "encoding": text == nil ? "base64" : "utf-8",
+        "secret": text ?? Data(secret).base64EncodedString(),
+      ])
     }
-    guard Output.isTerminal else { return try Output.write(secret) }
-    guard text != nil else {
-      throw Failure(
-        .usage, "the secret is data, not text; send it to a file or a pipe, or use --json",
-        key: service)
-    }
-    try Output.write(secret + [UInt8(ascii: "\n")])
+    try Output.write(secret: secret, isText: text != nil, "secret", key: service)
   }
 }
 
@@ -88,10 +79,10 @@ struct SetItemCommand: ParsableCommand {
     commandName: "set",
     abstract: "Store the secret of an item, read from standard input or a prompt.",
     discussion: """
-      On a terminal the secret is one line, which is not shown. From a pipe or a file it is everything up to \
-      the end, without one line break at the end unless --raw is given. An item that is there keeps its label \
-      and attributes; otherwise an item is made. A secret of no bytes is refused, unless --allow-empty is given. \
-      So is a text of several lines for a keyring without a password, unless --allow-lines is given: \
+      On a terminal the secret is one line, which is not shown. From a pipe or a file it is all of the input; \
+      one line break at the end is removed, unless --raw is given. An existing item keeps its label and \
+      attributes; otherwise an item is made. A secret of no bytes is refused unless --allow-empty is given. A \
+      text of several lines is refused for a keyring without a password, unless --allow-lines is given: \
       gnome-keyring may lose that keyring.
       """)
 
@@ -106,7 +97,7 @@ struct SetItemCommand: ParsableCommand {
   @Flag(name: .customLong("raw"), help: "Keep the line break at the end of text.")
   var isRaw = false
 
-  @Flag(name: .customLong("allow-empty"), help: "Store a secret of no bytes, if it is one.")
+  @Flag(name: .customLong("allow-empty"), help: "Accept a secret of no bytes.")
   var allowsEmpty = false
 
   @Flag(
@@ -139,9 +130,7 @@ struct SetItemCommand: ParsableCommand {
     try keyring.store(secret, of: service, account, label: label)
     try output.output.done(
       "stored the secret of \(service), account \(account)",
-      .object([
-        ("service", .string(service)), ("account", .string(account)), ("stored", .bool(true)),
-      ]))
+      ["service": service, "account": account, "stored": true])
   }
 
   /// Refuses a text of several lines that would go into an unencrypted keyring.
@@ -191,12 +180,12 @@ struct ListItemsCommand: ParsableCommand {
       ($0.service, $0.account ?? "") < ($1.service, $1.account ?? "")
     }
     if output.isJSON {
-      return try output.output.json(.object([("items", .array(found.map(\.json)))]))
+      return try output.output.json(["items": found])
     }
     let rows = found.map { item in
       [item.service, item.account ?? "-", item.label ?? ""].map { Printable.line($0) }
     }
-    try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
+    try Output.write(table: rows)
   }
 }
 
@@ -205,16 +194,16 @@ struct RemoveItemCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove an item for good.",
     discussion: """
-      Exits with 1 when there is no such item, unless --force is given, and with 23 when there are several, of \
-      which none is removed: then it lists them, and you name the account or the item.
+      Exits with 1 if there is no such item, unless --force is given. If there are several, it removes none, \
+      lists them and exits with 23: name the account or the item then.
       """)
 
   @Argument(help: "The service of the item.") var service: String
-  @Argument(help: "The account; without it the service has to have one item alone.")
+  @Argument(help: "The account; may be left out if the service has only one item.")
   var account: String?
 
   @Flag(
-    name: [.customLong("force"), .customShort("f")], help: "Take no offence at an absent item.")
+    name: [.customLong("force"), .customShort("f")], help: "Succeed if there is no such item.")
   var isForced = false
 
   @OptionGroup(title: "Item") var item: ChosenItem
@@ -227,12 +216,12 @@ struct RemoveItemCommand: ParsableCommand {
     let title = service + (account.map { ", account \($0)" } ?? "")
     try output.output.done(
       isRemoved ? "removed \(title)" : "nothing to remove",
-      .object([("removed", .bool(isRemoved))]))
+      ["removed": isRemoved])
   }
 }
 
 /// An item of the keyring as it is listed.
-struct PlainItem {
+struct PlainItem: JSONConvertible {
   let id: String
   let service: String
   let account: String?
@@ -243,16 +232,11 @@ struct PlainItem {
   let others: [String: String]
 
   var json: JSONValue {
-    .object([
-      ("service", .string(service)), ("account", account.map { .string($0) } ?? .null),
-      ("label", label.map { .string($0) } ?? .null),
-      ("created", created.map { .string($0.formatted(.iso8601)) } ?? .null),
-      ("modified", modified.map { .string($0.formatted(.iso8601)) } ?? .null),
-      ("id", .string(id)),
-      (
-        "attributes", .object(others.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) })
-      ),
-    ])
+    [
+      "service": service, "account": account, "label": label,
+      "created": created?.formatted(.iso8601), "modified": modified?.formatted(.iso8601), "id": id,
+      "attributes": others,
+    ]
   }
 
   /// The item in one line, with what may tell it apart from others.

@@ -4,7 +4,7 @@ internal import StorageCore
 internal import VaultBackend
 
 /// Lists the names of the values.
-struct ListCommand: ValueCommand {
+struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the names of the values, in order.",
     discussion: """
@@ -26,9 +26,7 @@ struct ListCommand: ValueCommand {
     help: "End each name with a zero byte instead of a line break.")
   var endsWithZero = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -39,17 +37,17 @@ struct ListCommand: ValueCommand {
   }
 
   func run() throws {
-    let place = try self.place()
-    let storage = try place.open(key, .readOnly)
+    let place = try store.place()
+    let storage = try place.values(key, .readOnly)
     let listing = try storage.listing()
     let names = listing.own.filter { Self.matches($0, pattern) }
-      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      .sortedByBytes
     if output.isJSON {
       try writeJSON(names, listing.unreadable, storage)
     } else if isLong {
       try writeTable(names, storage)
     } else {
-      try writeNames(names)
+      try Output.write(names: names, endingWithZero: endsWithZero)
     }
     guard listing.unreadable == 0 else {
       throw Failure(
@@ -66,12 +64,6 @@ struct ListCommand: ValueCommand {
     return unsafe fnmatch(pattern, name, 0) == 0
   }
 
-  private func writeNames(_ names: [String]) throws {
-    let end = endsWithZero ? "\0" : "\n"
-    let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
-    try Output.write(shown.map { $0 + end }.joined())
-  }
-
   private func writeTable(_ names: [String], _ storage: DelegatedStorage) throws {
     var rows: [[String]] = []
     for name in names {
@@ -80,7 +72,7 @@ struct ListCommand: ValueCommand {
         Printable.line(name), summary.type.description, Printable.bytes(summary.byteCount),
       ])
     }
-    try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
+    try Output.write(table: rows)
   }
 
   private func writeJSON(_ names: [String], _ unreadable: Int, _ storage: DelegatedStorage) throws {
@@ -91,13 +83,8 @@ struct ListCommand: ValueCommand {
         continue
       }
       guard let summary = try storage.summary(forKey: name) else { continue }
-      values.append(
-        .object([
-          ("name", .string(name)), ("type", .string(summary.type.description)),
-          ("bytes", .number("\(summary.byteCount)")),
-        ]))
+      values.append((["name": name] as JSONValue).with(StoredForm(summary).json))
     }
-    try output.output.json(
-      .object([("values", .array(values)), ("unreadable", .number("\(unreadable)"))]))
+    try output.output.json(["values": values, "unreadable": unreadable])
   }
 }

@@ -1,18 +1,6 @@
 internal import ArgumentParser
 internal import StorageCore
 
-extension EtcdOptions {
-  /// The store in etcd, without which a command about machines means nothing.
-  fileprivate func required(_ vault: VaultOptions) throws -> EtcdPlace {
-    guard let place = try place(vault) else {
-      throw Failure(
-        .usage,
-        "only a store that machines share has this command; name it with --etcd and --prefix")
-    }
-    return place
-  }
-}
-
 /// For commands that lock out the machines which have not said that they open another slot.
 struct AcknowledgementOptions: ParsableArguments {
   @Flag(
@@ -34,14 +22,11 @@ extension SlotsCommand {
 
     @Option(help: "The machine's name; default: its host name.") var machine: String?
 
-    @OptionGroup(title: "Vault") var vault: VaultOptions
-    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func run() throws {
-      try etcd.required(vault).acknowledge(as: machine, key, output.output)
-    }
+    func run() throws { try store.place().acknowledge(self) }
   }
 
   /// Makes one slot the only one.
@@ -56,15 +41,12 @@ extension SlotsCommand {
 
     @Argument(help: "The number of the slot, as slots list shows it.") var id: UInt32
 
-    @OptionGroup(title: "Vault") var vault: VaultOptions
-    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup var acknowledgement: AcknowledgementOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func run() throws {
-      try etcd.required(vault).promoteSlot(id, acknowledgement, key, output.output)
-    }
+    func run() throws { try store.place().promote(self) }
   }
 
   /// Forgets a machine that is gone.
@@ -74,11 +56,10 @@ extension SlotsCommand {
 
     @Argument(help: "The machine's name, as doctor shows it.") var machine: String
 
-    @OptionGroup(title: "Vault") var vault: VaultOptions
-    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func run() throws { try etcd.required(vault).forget(machine, key, output.output) }
+    func run() throws { try store.place().forget(self) }
   }
 }

@@ -70,8 +70,7 @@ struct MigrateCommand: ParsableCommand {
   @Flag(name: .customLong("overwrite"), help: "Replace different values in the vault.")
   var overwrites = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -81,7 +80,7 @@ struct MigrateCommand: ParsableCommand {
       throw ValidationError("--to-key-file needs --to-vault")
     }
     if toVault != nil {
-      guard places.isEmpty, etcd.isNamed else {
+      guard places.isEmpty, store.endpoints != nil else {
         throw ValidationError(
           "--to-vault takes the values of a store in etcd, which --etcd and --prefix name; it goes with no "
             + "--from- option")
@@ -98,13 +97,9 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
-    if let place = try etcd.place(vault) {
-      guard let toVault else { return try migrate(to: place) }
-      return try place.migrate(
-        toVault: toVault, toKeyFile, keeping: keeps, overwriting: overwrites, key, output.output)
-    }
-    let place = try vault.place()
+  func run() throws { try store.place().migrate(self) }
+
+  fileprivate func migrate(to place: VaultPlace) throws {
     try place.requireThere()
     let old = try oldPlace()
     let keychain = try keychain(place)
@@ -151,8 +146,8 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  /// Moves a vault's values into a store in etcd.
-  private func migrate(to place: EtcdPlace) throws {
+  /// The vault whose values move into a store in etcd.
+  func vaultForEtcd() throws -> VaultStorage {
     guard fromVault != nil || fromApp != nil, !asksOldPassphrase, oldPassphraseDescriptor == nil,
       oldPassphraseFile == nil
     else {
@@ -160,19 +155,15 @@ struct MigrateCommand: ParsableCommand {
         .usage, "into etcd, only --from-vault or --from-app moves values, with --from-key-file")
     }
     let old = try oldPlace()
-    let source: KeySource
-    if let fromKeyFile {
-      source = .file(URL(fileURLWithPath: try Path.absolute(fromKeyFile)))
-    } else if let own = old.key {
-      source = own
-    } else {
+    let given = try fromKeyFile.map {
+      KeySource.file(URL(fileURLWithPath: try Path.absolute($0)))
+    }
+    guard let source = given ?? old.key else {
       throw Failure(.usage, "say which key opens the vault: --from-key-file PATH", path: old.path)
     }
-    let vault = VaultStorage(
+    return VaultStorage(
       at: URL(fileURLWithPath: old.path, isDirectory: false), keySource: source,
       access: keeps ? .readOnly : .readWrite)
-    try place.migrate(
-      from: vault, keeping: keeps, overwriting: overwrites, key, output.output)
   }
 
   /// The keyring store that was named, which must exist.
@@ -192,13 +183,7 @@ struct MigrateCommand: ParsableCommand {
   private func oldPlace() throws -> (path: String, key: KeySource?) {
     guard fromKeychain == nil else { return ("", nil) }
     if let fromSuite {
-      let delegate = DefaultsDelegate(suiteName: fromSuite)
-      guard let path = delegate.location else {
-        // Throws the reason: a bad name, or a missing environment variable.
-        _ = try delegate.header()
-        throw Failure(.unavailable, "there is no place for suites of UserDefaults")
-      }
-      return (try Self.required(path, "suite"), nil)
+      return (try Self.required(SuitePlace.standardPath(of: fromSuite), "suite"), nil)
     }
     guard let fromApp else {
       return (try Self.required(Path.absolute(fromVault ?? ""), "vault"), nil)
@@ -229,13 +214,14 @@ struct MigrateCommand: ParsableCommand {
     try output.output.done(
       "\(report.copied) copied, \(report.alreadyThere) already there, \(report.removed) removed from "
         + "the other store",
-      .object([
-        ("copied", .number("\(report.copied)")),
-        ("alreadyThere", .number("\(report.alreadyThere)")),
-        ("removed", .number("\(report.removed)")),
-        ("conflicts", .array(report.conflicts.map { .string($0) })),
-        ("unreadable", .number("\(report.unreadable)")),
-      ]))
+      [
+        "copied": report.copied, "alreadyThere": report.alreadyThere, "removed": report.removed,
+        "conflicts": report.conflicts, "unreadable": report.unreadable,
+      ])
     try report.requireAll()
   }
+}
+
+extension VaultPlace {
+  func migrate(_ command: MigrateCommand) throws { try command.migrate(to: self) }
 }

@@ -13,7 +13,7 @@ struct PassphraseCommand: ParsableCommand {
       file still opens with the old key: if that key leaked, use rotate --root.
       """)
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
 
   @Option(
@@ -31,7 +31,7 @@ struct PassphraseCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let place = try vault.place()
+    let place = try store.vaultPlace()
     let storage = try place.open(key)
     // Opened first, so that nobody thinks up a passphrase for a vault that does not open.
     try storage.open()
@@ -57,10 +57,7 @@ struct PassphraseCommand: ParsableCommand {
     let ended = before.ended(in: slots)
     try output.output.done(
       "the new passphrase opens \(place.path)",
-      .object([
-        ("path", .string(place.path)),
-        ("slots", .array(slots.map(\.json))), ("ended", .array(ended.map(\.json))),
-      ]))
+      ["path": place.path, "slots": slots, "ended": ended])
     output.output.note(ofEnded: ended)
   }
 }

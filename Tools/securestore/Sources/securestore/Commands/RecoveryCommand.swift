@@ -12,12 +12,12 @@ struct RecoveryCommand: ParsableCommand {
       machine; it can't be shown again. slots remove revokes it.
       """)
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let place = try vault.place()
+    let place = try store.vaultPlace()
     let storage = try place.open(key)
     try storage.open()
     let recoveryKey = try RecoveryKey.random()
@@ -55,8 +55,7 @@ struct RecoveryCommand: ParsableCommand {
   private func show(_ recoveryKey: RecoveryKey, _ slot: KeySlot) throws {
     try recoveryKey.withText { text in
       if output.isJSON {
-        return try output.output.json(
-          .object([("recoveryKey", .string(text)), ("slot", slot.json)]))
+        return try output.output.json(["recoveryKey": text, "slot": slot])
       }
       output.output.note(
         "a recovery key, slot \(slot.id), shown only once; keep it away from this machine:")

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import StorageCore
 
 /// Removes values.
-struct RemoveCommand: ValueCommand {
+struct RemoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove values, all of them in one step.",
     discussion: """
@@ -16,14 +16,12 @@ struct RemoveCommand: ValueCommand {
   @Flag(name: [.customLong("force"), .customShort("f")], help: "Ignore absent values.")
   var isForced = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let storage = try place().open(key)
+    let storage = try store.place().values(key)
     let removed = try storage.transaction { transaction in
       var removed: [String] = []
       for name in names.withoutRepetition {
@@ -39,6 +37,6 @@ struct RemoveCommand: ValueCommand {
     }
     try output.output.done(
       removed.isEmpty ? "nothing to remove" : "removed \(removed.joined(separator: ", "))",
-      .object([("removed", .array(removed.map { .string($0) }))]))
+      ["removed": removed])
   }
 }

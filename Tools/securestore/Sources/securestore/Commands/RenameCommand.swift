@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import StorageCore
 
 /// Gives a value another name.
-struct RenameCommand: ValueCommand {
+struct RenameCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rename", abstract: "Give a value another name, in one step.",
     discussion: """
@@ -17,9 +17,7 @@ struct RenameCommand: ValueCommand {
   @Flag(name: .customLong("replace"), help: "Replace an existing value of the new name.")
   var replaces = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -28,7 +26,7 @@ struct RenameCommand: ValueCommand {
     guard !name.isExactly(newName) else {
       throw Failure(.usage, "give two different names", key: name)
     }
-    let storage = try place().open(key)
+    let storage = try store.place().values(key)
     try storage.transaction { transaction in
       guard let value = try transaction.exactValue(forKey: name) else {
         throw ValueName.absent(name, in: storage)
@@ -42,7 +40,6 @@ struct RenameCommand: ValueCommand {
       try transaction.delete(forKey: name)
     }
     try output.output.done(
-      "renamed \(name) to \(newName)",
-      .object([("name", .string(newName)), ("oldName", .string(name))]))
+      "renamed \(name) to \(newName)", ["name": newName, "oldName": name])
   }
 }

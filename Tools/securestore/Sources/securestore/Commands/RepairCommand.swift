@@ -1,21 +1,20 @@
 internal import ArgumentParser
+internal import FileBackend
 internal import StorageCore
 internal import VaultBackend
 
-/// Accepts the present state of a vault that is not sound.
+/// Accepts the present state of a store that is not sound.
 struct RepairCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",
-    abstract: "Accept a vault that is not sound, after showing what is wrong.",
+    abstract: "Accept a store that is not sound, after showing what is wrong.",
     discussion: """
-      Copy the file first: afterwards its present state counts as correct. Values that don't open \
-      stay until they are set or removed. --drop-unreadable removes them for good, including values \
-      whose names are unknown and values sealed with another authentication tag. If the file's \
-      structure is broken, a new file is written from the values that its tree still leads to. \
-      The command asks first, unless --yes is given. With --yes, what somebody may have done without \
-      the keys is accepted only if --accept names it. The command says how many values it keeps, how \
-      many are lost, which ones may be older than the last write, and where the old file stays if it \
-      is replaced.
+      Copy the store first: afterwards its present state counts as correct. Values that don't open stay \
+      until they are set or removed; --drop-unreadable removes them for good, those of another \
+      authentication tag too. If the file's structure is broken, a new file is written from the values that \
+      its tree still leads to, and the old file stays. The command shows what it would keep and lose, and \
+      asks first, unless --yes is given. With --yes, what somebody may have done without the keys is accepted \
+      only if --accept names it.
       """)
 
   @Flag(name: .customLong("yes"), help: "Don't ask.") var isConfirmed = false
@@ -25,85 +24,135 @@ struct RepairCommand: ParsableCommand {
   @Flag(
     name: .customLong("drop-unreadable"),
     help: "Remove for good every value that does not open with this key and authentication tag.")
-  var drops = false
+  var dropsUnreadable = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
+  @Flag(
+    name: .customLong("drop-unnamed"),
+    help: "In a sealed folder: remove for good the files without a name.")
+  var dropsUnnamed = false
+
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let place = try vault.place()
-    let storage = try place.open(key)
-    let report = try place.lookingThrough { try storage.verify(output.output) }
-    guard !report.isSound || drops && report.otherTagCount > 0 else {
-      return try output.output.done(
-        "nothing is wrong; nothing was changed",
-        Self.answer(
-          place, report, values: report.recordCount - report.otherTagCount,
-          notOpened: report.otherTagCount, expected: report.recordCount))
+    let place = try store.place()
+    let repair = try place.repair(self)
+    if repair.isNeeded {
+      if isConfirmed {
+        try accept.requireNamed(repair.report, place.path)
+      } else {
+        let lines = try repair.lines()
+        // With --json, programs read standard error; the terminal shows these lines to the operator.
+        if !output.isJSON { for line in lines { Output.complain(line) } }
+        try Terminal.requireConsent(
+          "Accept \(place.path) in its present state?", place.path,
+          showing: output.isJSON ? lines : [])
+      }
     }
-    if isConfirmed {
-      try accept.requireNamed(report, place.path)
-    } else {
-      try confirm(report, storage, place)
-    }
-    let repair = try place.lookingThrough {
-      try storage.repair(accepting: report, droppingUnreadable: drops)
-    }
-    let old = repair.oldFile.map { "; the old file is \($0)" } ?? ""
+    let result = try repair.perform()
     try output.output.done(
-      "repaired \(place.path): \(repair.text)\(old)",
-      Self.answer(
-        place, report, values: repair.valueCount, notOpened: repair.unreadableCount,
-        dropped: repair.droppedCount, gone: repair.goneCount, unproven: repair.unprovenCount,
-        unprovenNames: repair.unprovenKeys,
-        expected: repair.expectedCount, oldFile: repair.oldFile))
+      repair.isNeeded ? result.text : "nothing is wrong; nothing was changed", result.json)
+    for note in result.notes { output.output.note(note) }
+  }
+}
+
+/// A repair that waits for the operator's consent.
+struct Repair {
+  /// What was found in the vault or in the folder's index.
+  let report: VaultReport
+  let isNeeded: Bool
+  /// What the operator is shown before the question.
+  let lines: () throws -> [String]
+  /// Repairs; what is sound stays as it is.
+  let perform: () throws -> (text: String, json: JSONValue, notes: [String])
+}
+
+extension VaultPlace {
+  func repair(_ command: RepairCommand) throws -> Repair {
+    guard !command.dropsUnnamed else {
+      throw Failure(.usage, "--drop-unnamed is for a sealed folder")
+    }
+    let storage = try open(command.key)
+    let report = try lookingThrough { try storage.verify(command.output.output) }
+    let drops = command.dropsUnreadable
+    return Repair(
+      report: report, isNeeded: !report.isSound || drops && report.otherTagCount > 0,
+      lines: { try preview(report, storage, drops) },
+      perform: {
+        let repair = try lookingThrough {
+          try storage.repair(accepting: report, droppingUnreadable: drops)
+        }
+        let old = repair.oldFile.map { "; the old file is \($0)" } ?? ""
+        return (
+          "repaired \(path): \(repair.text)\(old)",
+          [
+            "path": path, "accepted": report.json(), "values": repair.valueCount,
+            "notOpened": repair.unreadableCount, "dropped": repair.droppedCount,
+            "gone": repair.goneCount, "unproven": repair.unprovenCount,
+            "unprovenNames": repair.unprovenKeys, "expected": repair.expectedCount,
+            "oldFile": repair.oldFile,
+          ], []
+        )
+      })
   }
 
-  private static func answer(
-    _ place: VaultPlace, _ report: VaultReport, values: Int, notOpened: Int, dropped: Int = 0,
-    gone: Int = 0, unproven: Int = 0, unprovenNames: [String] = [],
-    expected: Int?, oldFile: String? = nil
-  ) -> JSONValue {
-    .object([
-      ("path", .string(place.path)), ("accepted", report.json()),
-      ("values", .number("\(values)")), ("notOpened", .number("\(notOpened)")),
-      ("dropped", .number("\(dropped)")), ("gone", .number("\(gone)")),
-      ("unproven", .number("\(unproven)")),
-      ("unprovenNames", .array(unprovenNames.map { .string($0) })),
-      ("expected", expected.map { .number("\($0)") } ?? .null),
-      ("oldFile", oldFile.map { .string($0) } ?? .null),
-    ])
-  }
-
-  private func confirm(
-    _ report: VaultReport, _ storage: VaultStorage, _ place: VaultPlace
-  ) throws {
-    let preview = try place.lookingThrough {
+  private func preview(
+    _ report: VaultReport, _ storage: VaultStorage, _ drops: Bool
+  ) throws -> [String] {
+    let preview = try lookingThrough {
       try storage.previewRepair(accepting: report, droppingUnreadable: drops)
     }
     var lines = report.rows + ["result: \(preview.text)"]
     if report.findings.contains(where: { $0.kind == .damagedFile }) {
-      lines.append("the old file stays beside the new one, as \(place.path).damaged-<number>")
+      lines.append("the old file stays beside the new one, as \(path).damaged-<number>")
     }
     if preview.droppedCount > 0 {
       lines.append(
         "dropped values are lost for good. A value sealed with another --authentication-tag is dropped, "
           + "too; give that tag to keep the value, or copy the file first")
     }
-    // With --json, programs read standard error; the terminal shows these lines to the operator.
-    if !output.isJSON { for line in lines { Output.complain(line) } }
-    let terminal = try Terminal(for: "a confirmation", instead: "--yes")
-    if output.isJSON { for line in lines { try terminal.show(line) } }
-    guard
-      try terminal.confirm("Accept \(place.path) in its present state?")
-    else { throw Failure(.cancelled, "nothing was changed", path: place.path) }
+    return lines
+  }
+}
+
+extension FolderPlace {
+  func repair(_ command: RepairCommand) throws -> Repair {
+    let folder = try open(command.key)
+    let report = try Self.verify(folder, command.output.output)
+    guard !report.isSound else {
+      return Repair(
+        report: report.index, isNeeded: false, lines: { [] },
+        perform: { ("", ["accepted": report], []) })
+    }
+    return Repair(
+      report: report.index, isNeeded: true, lines: { report.rows },
+      perform: {
+        let repair = try folder.repair(
+          accepting: report, removingUnreadable: command.dropsUnreadable,
+          removingUnnamed: command.dropsUnnamed)
+        let left = command.dropsUnreadable ? 0 : Set(report.findings.compactMap(\.name)).count
+        var notes = repair.removedNames.map { "removed \($0)" }
+        if repair.index.unprovenCount > 0 { notes.append(repair.index.unprovenText) }
+        return (
+          "repaired \(path); removed \(Printable.count(repair.removedNames.count, "name")) and "
+            + Printable.count(repair.removedBlobCount, "file")
+            + (left == 0
+              ? ""
+              : "; \(Printable.count(left, "value")) still can't be read; --drop-unreadable removes them"),
+          [
+            "path": path, "accepted": report, "removed": repair.removedNames,
+            "removedFiles": repair.removedBlobCount, "unproven": repair.index.unprovenCount,
+            "unprovenNames": repair.index.unprovenKeys, "oldFile": repair.index.oldFile,
+          ], notes
+        )
+      })
   }
 }
 
 extension VaultRepair {
   /// What the vault's manifest does not prove, for people.
-  var unprovenText: String {
+  fileprivate var unprovenText: String {
     let names = unprovenKeys.isEmpty ? "" : ": " + unprovenKeys.joined(separator: ", ")
     return Printable.line(
       "\(unprovenCount) may be older than the last write, or removed since\(names)")

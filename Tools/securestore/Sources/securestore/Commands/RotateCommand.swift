@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import FileBackend
 internal import StorageCore
 internal import VaultBackend
 
@@ -7,16 +8,12 @@ struct RotateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate", abstract: "Seal all values again under a fresh key.",
     discussion: """
-      Without an option, only the data key is replaced. Use --root if a key leaked: it replaces \
-      everything, and only the new key opens the vault afterwards (or, with --same-key, the present \
-      key). Recovery keys end too; recovery creates another. The command lists the keys that end and \
-      asks first, unless --yes is given. --names also replaces the key that hashes names. --resume \
-      continues an interrupted rotation. The vault can be read and written meanwhile. Backups still open \
-      with their old keys.
-
-      With --root, the old data keys end. A value that can't be opened, or that the vault's manifest does \
-      not account for, is set aside: it stays in the vault and is read as damaged until --resume --readmit \
-      takes it back. Look at such values before you take them back, and run verify before you rotate.
+      Without an option, only the data key is replaced. If a key leaked, use --root: afterwards only the new \
+      key opens the store (or, with --same-key, the present one), and recovery keys end. The command lists \
+      the keys that end and asks first, unless --yes is given. The store can be used meanwhile; if the \
+      rotation is interrupted, --resume continues it. Backups still open with their old keys. Run verify \
+      first: with --root, a value that can't be opened is set aside until --resume --readmit takes it back. \
+      A sealed folder always gets a new root key, and its files are sealed again.
       """)
 
   @Flag(name: .customLong("root"), help: "Replace the root key and all keys that open the vault.")
@@ -46,8 +43,7 @@ struct RotateCommand: ParsableCommand {
     help: "With --resume: take back every value that was set aside and can be opened.")
   var readmits = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "New key") var newKey: NewKeyOptions
   @OptionGroup var consent: ConsentOptions
@@ -57,58 +53,65 @@ struct RotateCommand: ParsableCommand {
     guard !(replacesRoot && resumes) else {
       throw ValidationError("give --root or --resume, not both")
     }
-    guard replacesRoot || !(replacesNames || keepsKey || keepsOldKeys) else {
+    guard replacesRoot || store.isOfFolder || !(replacesNames || keepsKey || keepsOldKeys) else {
       throw ValidationError("--names, --same-key and --keep-old-keys need --root")
+    }
+    guard !resumes || !(replacesNames || keepsKey) else {
+      throw ValidationError("--names and --same-key can't be used with --resume")
     }
     guard resumes || !readmits else { throw ValidationError("--readmit needs --resume") }
   }
 
-  func run() throws {
-    if let place = try etcd.place(vault) {
-      guard !replacesRoot, try newKey.choice() == nil else {
-        throw Failure(
-          .usage,
-          "machines share the store, so its root key is replaced by a program: EtcdStorage.rotate")
-      }
-      return try place.rotate(
-        resuming: resumes, readmitting: readmits, key, output.output)
-    }
-    try checkNewKey()
-    let place = try vault.place()
-    let storage = try place.open(key)
-    try storage.open()
-    let administration = storage.keyAdministration
+  func run() throws { try store.place().rotate(self) }
+
+  /// What a rotation has done, for people and for programs.
+  fileprivate struct Outcome {
+    let text: String
+    let json: JSONValue
+    var notes: [String] = []
+    /// What was left as it is.
+    let left: [String]
+  }
+
+  /// Rotates a vault or a sealed folder, after asking whether keys may end.
+  ///
+  /// - Parameters:
+  ///   - index: the vault whose slots open the store.
+  ///   - administration: the keys of the store, which is open.
+  ///   - replacesRoot: whether the root key is replaced.
+  ///   - body: rotates; it gets the new key.
+  fileprivate func rotate(
+    _ index: VaultPlace, _ administration: KeyAdministration, replacingRoot replacesRoot: Bool,
+    _ body: (KeySource?, @escaping (Int, Int) -> Void) throws -> Outcome
+  ) throws {
+    let output = output.output
     let before = try administration.slots()
-    if replacesRoot, !keepsKey {
-      let old = try place.keyFile(key)
-      // Questions about the new key come before the progress line appears.
-      let advice =
-        "give another, or give --same-key if it is still secret; --resume finishes a rotation"
-      let ending = EndingKeys(place, before, new: try newKey.choice()) { _ in true }
-      let confirm = { (_: KeySlot?) in try ending.confirm(consent, output.output) }
-      let use = try newKey.use(
-        for: place, refusingOpenersWith: advice, confirm: confirm, output.output
-      ) {
-        output.output.note(
-          "if this is interrupted, the vault may open only with the new key; rotate --resume continues"
-        )
-        return try rotate(administration, openedBy: $0)
-      }
-      let after = try administration.slots()
-      try answer(
-        use.result, place, KeyFiles(old: old, new: use.file.path(in: after)),
-        before.ended(in: after))
-      use.file.note(after, output.output)
-      return output.output.note(ofPassphrasesIn: after)
+    guard replacesRoot, !keepsKey else {
+      let kept = keepsKey ? try administration.ownSlot() : nil
+      if keepsKey { try EndingKeys(index, before) { $0 != kept }.confirm(consent, output) }
+      let outcome = try Progress.showing("rotate", output) { try body(nil, $0) }
+      return try answer(
+        outcome, index, KeyFiles(), before.ended(in: try administration.slots(), keeping: kept))
     }
-    let kept = keepsKey ? try administration.ownSlot() : nil
-    if keepsKey {
-      try EndingKeys(place, before) { $0 != kept }.confirm(consent, output.output)
+    let old = try index.keyFile(key)
+    // Questions about the new key come before the progress line appears.
+    let ending = EndingKeys(index, before, new: try newKey.choice()) { _ in true }
+    let use = try newKey.use(
+      for: index,
+      refusingOpenersWith:
+        "give another, or give --same-key if it is still secret; --resume finishes a rotation",
+      confirm: { _ in try ending.confirm(consent, output) }, output
+    ) { source in
+      output.note(
+        "if this is interrupted, the store may open only with the new key; rotate --resume continues"
+      )
+      return try Progress.showing("rotate", output) { try body(source, $0) }
     }
-    let report = try rotate(administration)
+    let after = try administration.slots()
     try answer(
-      report, place, KeyFiles(old: nil, new: nil),
-      before.ended(in: try administration.slots(), keeping: kept))
+      use.result, index, KeyFiles(old: old, new: use.file.path(in: after)), before.ended(in: after))
+    use.file.note(after, output)
+    output.note(ofPassphrasesIn: after)
   }
 
   /// The key file that opened the vault before, and the one that opens it now, if there are any.
@@ -116,15 +119,16 @@ struct RotateCommand: ParsableCommand {
     private let old: String?
     private let new: String?
 
-    init(old: String?, new: String?) {
+    init(old: String? = nil, new: String? = nil) {
       self.new = new
       self.old = Path.identity(old) == nil ? nil : old
     }
 
-    var members: [(String, JSONValue)] {
-      [("keyFile", new), ("oldKeyFile", old)].compactMap { name, path in
-        path.map { (name, .string($0)) }
-      }
+    var json: JSONValue {
+      .object(
+        [("keyFile", new), ("oldKeyFile", old)].compactMap { name, path in
+          path.map { (name, .string($0)) }
+        })
     }
 
     /// The steps that are left to do.
@@ -144,69 +148,120 @@ struct RotateCommand: ParsableCommand {
     }
   }
 
-  private func rotate(
-    _ administration: KeyAdministration, openedBy source: KeySource? = nil
-  ) throws -> ReencryptionReport {
-    try Progress.showing("rotate", output.output) { progress in
-      if replacesRoot {
-        try administration.rotate(
-          openedBy: source, names: replacesNames, keepingOldKeys: keepsOldKeys, progress: progress)
-      } else if resumes {
-        try administration.reencrypt(readmitting: readmits, progress: progress)
-      } else {
-        try administration.rotateDataKey(progress: progress)
-      }
+  fileprivate func requireNewKey(_ what: String) throws {
+    let isGiven = try newKey.choice() != nil
+    guard !(isGiven && keepsKey) else {
+      throw Failure(.usage, "give a --new- option or --same-key, not both")
+    }
+    guard (isGiven || keepsKey) != resumes else {
+      throw Failure(
+        .usage,
+        "say which key opens the \(what) afterwards: give a --new- option, or --same-key if the present key is "
+          + "still secret; --resume alone finishes a rotation")
     }
   }
 
-  private func checkNewKey() throws {
-    let isGiven = try newKey.choice() != nil
-    guard replacesRoot || !isGiven else {
+  private func answer(
+    _ outcome: Outcome, _ index: VaultPlace, _ files: KeyFiles, _ ended: [KeySlot]
+  ) throws {
+    let steps = index.stepsAfterLeak
+    try output.output.done(
+      outcome.text,
+      outcome.json.with(["ended": ended, "leftToDo": steps], files.json))
+    output.output.note(ofEnded: ended)
+    for note in files.notes + outcome.notes { output.output.note(note) }
+    if replacesRoot || resumes || store.isOfFolder {
+      for step in steps { output.output.note(step) }
+    }
+    guard outcome.left.isEmpty else {
+      throw Failure(.unsound, outcome.left.joined(separator: "; "))
+    }
+  }
+}
+
+extension VaultPlace {
+  func rotate(_ command: RotateCommand) throws {
+    let isGiven = try command.newKey.choice() != nil
+    guard command.replacesRoot || !isGiven else {
       throw Failure(
         .usage,
         "a --new- option needs --root. To change the key without sealing the values again, use slots change"
       )
     }
-    guard !(isGiven && keepsKey) else {
-      throw Failure(.usage, "give a --new- option or --same-key, not both")
-    }
-    guard !replacesRoot || isGiven || keepsKey else {
-      throw Failure(
-        .usage,
-        "say which key opens the vault afterwards: give a --new- option, or --same-key if the present key is "
-          + "still secret")
+    if command.replacesRoot { try command.requireNewKey("vault") }
+    let storage = try open(command.key)
+    try storage.open()
+    let keys = storage.keyAdministration
+    try command.rotate(self, keys, replacingRoot: command.replacesRoot) { source, progress in
+      let report =
+        if command.replacesRoot {
+          try keys.rotate(
+            openedBy: source, names: command.replacesNames, keepingOldKeys: command.keepsOldKeys,
+            progress: progress)
+        } else {
+          try keys.rotateOrResume(command, progress)
+        }
+      let isNew = command.replacesRoot && !command.keepsKey
+      return RotateCommand.Outcome(
+        text: "sealed \(Printable.count(report.reencrypted, "value")) again",
+        json: report.json.with(["retiredKeys": report.retiredKeyCount]),
+        notes: try command.replacesRoot && isIndexOfFiles
+          ? [
+            "this is the index of a sealed folder, and its files are still sealed under keys that the old key "
+              + "opens: seal them again with files rotate --resume"
+          ] : [],
+        left: report.left(
+          underOldKeyThatOpensWith: isNew ? "the vault's new key" : "the vault's key",
+          takenBackBy: command.readmits ? nil : "rotate --resume --readmit"))
     }
   }
+}
 
-  private func answer(
-    _ report: ReencryptionReport, _ place: VaultPlace, _ files: KeyFiles, _ ended: [KeySlot]
-  ) throws {
-    try output.output.done(
-      "sealed \(Printable.count(report.reencrypted, "value")) again",
-      .object(
-        [
-          ("reencrypted", .number("\(report.reencrypted)")),
-          ("remaining", .number("\(report.remaining)")),
-          ("setAside", .number("\(report.setAside)")),
-          ("setAsideNames", .array(report.setAsideKeys.map { .string($0) })),
-          ("retiredKeys", .number("\(report.retiredKeyCount)")),
-          ("ended", .array(ended.map(\.json))),
-          ("leftToDo", .array(place.stepsAfterLeak.map { .string($0) })),
-        ] + files.members))
-    output.output.note(ofEnded: ended)
-    for note in files.notes { output.output.note(note) }
-    if try replacesRoot && place.isIndexOfFiles {
-      output.output.note(
-        "this is the index of a sealed folder, and its files are still sealed under keys that the old key "
-          + "opens: seal them again with files rotate --resume")
+extension FolderPlace {
+  func rotate(_ command: RotateCommand) throws {
+    guard !command.keepsOldKeys, !command.readmits else {
+      throw Failure(
+        .usage,
+        "--keep-old-keys and --readmit are for a vault: name the folder's index, --vault PATH",
+        path: index.path)
     }
-    if replacesRoot || resumes {
-      for step in place.stepsAfterLeak { output.output.note(step) }
+    try command.requireNewKey("folder")
+    let folder = try open(command.key)
+    try folder.open()
+    try command.rotate(index, folder.keyAdministration, replacingRoot: !command.resumes) {
+      source, progress in
+      let rotation =
+        if command.resumes {
+          try folder.reencrypt { progress($0, $1 ?? 0) }
+        } else {
+          try folder.rotate(openedBy: source, names: command.replacesNames) {
+            progress($0, $1 ?? 0)
+          }
+        }
+      let unread =
+        "\(Printable.count(rotation.remaining.count, "value")) can't be read and stay as they are; see "
+        + "files verify"
+      return RotateCommand.Outcome(
+        text: "sealed \(Printable.count(rotation.resealedCount, "file")) again, and the index",
+        json: [
+          "files": rotation.resealedCount, "reencrypted": rotation.index.reencrypted,
+          "remaining": rotation.remaining, "setAside": rotation.index.setAside,
+        ],
+        left: rotation.index.left(
+          underOldKeyThatOpensWith: "the folder's key",
+          takenBackBy: "rotate --resume --readmit --vault \(index.path)")
+          + (rotation.remaining.isEmpty ? [] : [unread]))
     }
-    let isNew = replacesRoot && !keepsKey
-    let left = report.left(
-      underOldKeyThatOpensWith: isNew ? "the vault's new key" : "the vault's key",
-      takenBackBy: readmits ? nil : "rotate --resume --readmit")
-    guard left.isEmpty else { throw Failure(.unsound, left.joined(separator: "; ")) }
+  }
+}
+
+extension KeyAdministration {
+  /// Finishes a rotation of the data key, or begins one.
+  func rotateOrResume(
+    _ command: RotateCommand, _ progress: @escaping (Int, Int) -> Void
+  ) throws -> ReencryptionReport {
+    try command.resumes
+      ? reencrypt(readmitting: command.readmits, progress: progress)
+      : rotateDataKey(progress: progress)
   }
 }

@@ -3,20 +3,16 @@ internal import StorageCore
 internal import VaultBackend
 
 /// Runs a program and passes values to it.
-struct RunCommand: ValueCommand {
+struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Run a program with values as environment variables.",
     discussion: """
-      Put the program and its arguments behind --. The program replaces this one and keeps the process \
-      id. Nothing is written to disk. It gets the values that --only, --env and --fd name; --all adds the \
-      others. Say at least one of them. Text is \
-      passed unchanged, other types as get writes them. A name that can't be a variable is refused, \
-      unless --names converts it: underscore writes _ for every byte that is not an ASCII letter or \
-      digit; upper does the same and changes letters to capitals. Variables that control programs, such as \
-      PATH, LD_PRELOAD, PERL5OPT and NODE_OPTIONS, are set only by --env: --only and --all refuse their \
-      names, since whoever writes to the vault chooses names. The program gets no key: the variables \
-      of --key-env and of the vault's slots are removed, and descriptors from which a passphrase was read \
-      are closed. The exit code is the program's; 127 if it is not found, 126 if it can't be run.
+      Put the program and its arguments behind --. The program replaces this one; nothing is written to disk. \
+      It gets the values that --only, --env and --fd name; --all adds the others. Other types than text are \
+      passed as get writes them. A name that can't be a variable is refused, unless --names converts it: \
+      underscore writes _ for every byte that is not an ASCII letter or digit; upper also writes capitals. \
+      Variables of the loader, of shells, proxies and certificates are set only by --env. The program gets no \
+      key. The exit code is the program's; 127 if it is not found, 126 if it can't be run.
       """)
 
   @Option(
@@ -47,9 +43,7 @@ struct RunCommand: ValueCommand {
     help: "How to convert names that can't be variables; exact refuses them.")
   var mapping = VariableNames.exact
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -71,7 +65,7 @@ struct RunCommand: ValueCommand {
   }
 
   func run() throws {
-    let place = try self.place()
+    let place = try store.place()
     let keys = try place.traces(key)
     let (variables, files) = try given(by: place)
     var environment = ChildEnvironment(without: keys.variables)
@@ -84,9 +78,9 @@ struct RunCommand: ValueCommand {
 
   /// The values, by variables and descriptors.
   private func given(
-    by place: ValuePlace
+    by place: any OperatedStore
   ) throws -> (variables: [ChildEnvironment.Variable], files: [(number: Int32, bytes: [UInt8])]) {
-    let storage = try place.open(key, .readOnly)
+    let storage = try place.values(key, .readOnly)
     func bytes(_ name: String) throws -> [UInt8] {
       guard let value = try StoredValue(name, in: storage) else {
         throw ValueName.absent(name, in: storage)
@@ -120,7 +114,7 @@ struct RunCommand: ValueCommand {
           + ", or name the values that the program needs with --only", path: path)
     }
     return (only + listing.own.filter { !named.contains(Array($0.utf8)) }).withoutRepetition
-      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      .sortedByBytes
   }
 
   /// The variables of values that no option gives a variable.
@@ -133,26 +127,21 @@ struct RunCommand: ValueCommand {
     guard invalid.isEmpty else {
       throw Failure(
         .unsupported,
-        "nothing was run: these names can't be variables: \(Self.list(invalid)). Select others with "
+        "nothing was run: these names can't be variables: \(invalid.listed). Select others with "
           + "--only, name a variable with --env VARIABLE=NAME, or convert names with --names underscore or "
           + "upper")
     }
     let variables = all.map { (name: $0.0, variable: $0.1 ?? "") }
     let steering = variables.compactMap { entry in
-      SteeringVariables.reader(of: entry.variable).map { "\(entry.variable), read by \($0)" }
+      SteeringVariables.reader(of: entry.variable).map { "\(entry.variable) (read by \($0))" }
     }
     guard steering.isEmpty else {
       throw Failure(
         .unsupported,
-        "nothing was run: these variables would control programs: \(Self.list(steering, by: "; ")). "
+        "nothing was run: these variables would control programs: \(steering.listed). "
           + "Select other values with --only, or name such a variable with --env VARIABLE=NAME if you want "
           + "that")
     }
     return variables
-  }
-
-  private static func list(_ names: [String], by separator: String = ", ") -> String {
-    names.prefix(10).joined(separator: separator)
-      + (names.count > 10 ? " and \(names.count - 10) more" : "")
   }
 }

@@ -5,17 +5,15 @@ internal import Glibc
 internal import StorageCore
 
 /// Stores a value.
-struct SetCommand: ValueCommand {
+struct SetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Store a value, read from standard input or a prompt.",
     discussion: """
       On a terminal the value is one line, which is not shown. From a pipe or a file it is all of the \
       input; one line break at the end of text is removed, unless --raw is given. A value of no bytes is \
       refused unless --allow-empty is given. A bool is true, yes, on or 1, or false, no, off or 0; a \
-      date looks like 2026-11-24T05:05:00Z; lists, dictionaries and types such as '[Int]' are JSON. An \
-      existing value keeps its type unless --type is given: input that does not convert exactly is \
-      refused. A new value is text; a property of a number, a Boolean or an enumeration reads text that \
-      is exactly such a value.
+      date looks like 2026-11-24T05:05:00Z; lists, dictionaries and types such as '[Int]' are JSON. A new \
+      value is text. An existing one keeps its type, unless --type is given: other input is refused.
       """)
 
   @Argument(help: "The name of the value.", completion: ValueName.completion) var name: String
@@ -38,9 +36,7 @@ struct SetCommand: ValueCommand {
   @Flag(name: .customLong("existing"), help: "Refuse a name that has no value yet.")
   var mustExist = false
 
-  @OptionGroup(title: "Vault") var vault: VaultOptions
-  @OptionGroup var suite: SuiteOptions
-  @OptionGroup(title: "etcd") var etcd: EtcdOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -57,7 +53,7 @@ struct SetCommand: ValueCommand {
 
   func run() throws {
     try ValueName.requireNoValue(in: name)
-    let storage = try place().open(key)
+    let storage = try store.place().values(key)
     let bytes = try Self.read(name)
     guard allowsEmpty || bytes.count > 0 else { throw empty }
     let text = isRaw ? bytes : try bytes.withoutLineBreak()
@@ -82,7 +78,7 @@ struct SetCommand: ValueCommand {
     }
     try output.output.done(
       "stored \(name) \(stored)",
-      .object([("name", .string(name)), ("stored", .bool(true))] + stored.json))
+      (["name": name, "stored": true] as JSONValue).with(stored.json))
   }
 
   private var empty: Failure {

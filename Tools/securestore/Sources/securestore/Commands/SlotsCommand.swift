@@ -18,16 +18,20 @@ struct SlotsCommand: ParsableCommand {
       commandName: "list", abstract: "List the keys that open the vault; needs no key.",
       discussion: "A key option is accepted, as by every command, but not used.")
 
-    @OptionGroup(title: "Vault") var vault: VaultOptions
-    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
     @OptionGroup(title: "Key, not used") var key: KeyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func run() throws {
-      if let place = try etcd.place(vault) { return try output.output.write(try place.slots()) }
-      let place = try vault.place()
-      try place.requireThere()
-      try output.output.write(try place.slots())
+      let slots = try store.place().slots()
+      if output.isJSON { return try output.output.json(["slots": slots]) }
+      for row in Printable.table(slots.map { ["\($0.id)", Printable.line($0.title)] }) {
+        try output.output.line(row)
+      }
+      for slot in slots {
+        guard let weakness = slot.weakness else { continue }
+        output.output.note("slot \(slot.id): \(weakness); replace it")
+      }
     }
   }
 
@@ -36,28 +40,12 @@ struct SlotsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "add", abstract: "Add another key that opens the vault.")
 
-    @OptionGroup(title: "Vault") var vault: VaultOptions
-    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup(title: "New key") var newKey: NewKeyOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func run() throws {
-      if let place = try etcd.place(vault) {
-        return try place.addSlot(key, newKey.choice(), output.output)
-      }
-      let place = try vault.place()
-      let storage = try place.open(key)
-      try storage.open()
-      let use = try newKey.use(for: place, output.output) {
-        try storage.keyAdministration.add($0)
-      }
-      let slot = use.result
-      try output.output.done(
-        "added slot \(slot.id), \(slot.title)", .object(slot.members + use.file.members([slot])))
-      use.file.note([slot], output.output)
-      output.output.note(ofPassphrasesIn: [slot])
-    }
+    func run() throws { try store.place().keys.addSlot(self) }
   }
 
   /// Replaces all slots except recovery keys.
@@ -69,42 +57,13 @@ struct SlotsCommand: ParsableCommand {
         the keys that end and asks first, unless --yes is given.
         """)
 
-    @OptionGroup(title: "Vault") var vault: VaultOptions
-    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup(title: "New key") var newKey: NewKeyOptions
     @OptionGroup var consent: ConsentOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func run() throws {
-      guard try etcd.place(vault) == nil else {
-        throw Failure(
-          .usage,
-          "machines share the store: add the new key, then remove the old one with slots remove")
-      }
-      let place = try vault.place()
-      let storage = try place.open(key)
-      try storage.open()
-      let before = try storage.keyAdministration.slots()
-      let new = try newKey.choice()
-      let confirm = { (old: KeySlot?) in
-        try EndingKeys(place, before, new: new) { $0.kind != KeySlot.recoveryKind && $0 != old }
-          .confirm(consent, output.output)
-      }
-      let use = try newKey.use(for: place, confirm: confirm, output.output) {
-        try storage.keyAdministration.change(to: $0)
-      }
-      let slots = try storage.keyAdministration.slots()
-      let ended = before.ended(in: slots, keeping: use.old)
-      try output.output.done(
-        "\(place.path) opens with \(slots.map(\.title).joined(separator: ", ")) from now on",
-        .object(
-          [("slots", .array(slots.map(\.json))), ("ended", .array(ended.map(\.json)))]
-            + use.file.members(slots)))
-      use.file.note(slots, output.output)
-      output.output.note(ofEnded: ended)
-      output.output.note(ofPassphrasesIn: slots)
-    }
+    func run() throws { try store.place().keys.changeSlots(self) }
   }
 
   /// Removes a slot.
@@ -117,44 +76,64 @@ struct SlotsCommand: ParsableCommand {
 
     @Argument(help: "The number of the slot, as slots list shows it.") var id: UInt32
 
-    @OptionGroup(title: "Vault") var vault: VaultOptions
-    @OptionGroup(title: "etcd") var etcd: EtcdOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
     @OptionGroup(title: "Key") var key: KeyOptions
     @OptionGroup var consent: ConsentOptions
     @OptionGroup var acknowledgement: AcknowledgementOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func run() throws {
-      if let place = try etcd.place(vault) {
-        return try place.removeSlot(id, acknowledgement, key, output.output)
-      }
-      guard !acknowledgement.isMissing else {
-        throw Failure(.usage, "--unacknowledged is for a store in etcd, whose machines acknowledge")
-      }
-      let place = try vault.place()
-      let storage = try place.open(key)
-      try storage.open()
-      let before = try storage.keyAdministration.slots()
-      // `remove` below refuses the last slot and a slot that does not exist.
-      if before.count > 1 {
-        try EndingKeys(place, before) { $0.id == id }.confirm(consent, output.output)
-      }
-      try storage.keyAdministration.remove(id)
-      try output.output.done(
-        "removed slot \(id)", .object([("removed", .number("\(id)"))]))
-    }
+    func run() throws { try store.place().keys.removeSlot(self) }
   }
 }
 
-extension Output {
-  /// Writes the slots as the answer.
-  fileprivate func write(_ slots: [KeySlot]) throws {
-    if isJSON { return try json(.object([("slots", .array(slots.map(\.json)))])) }
-    for row in Printable.table(slots.map { ["\($0.id)", Printable.line($0.title)] }) {
-      try line(row)
+extension VaultPlace {
+  func addSlot(_ command: SlotsCommand.AddSlot) throws {
+    let output = command.output.output
+    let storage = try open(command.key)
+    try storage.open()
+    let use = try command.newKey.use(for: self, output) { try storage.keyAdministration.add($0) }
+    let slot = use.result
+    try output.done("added slot \(slot.id), \(slot.title)", slot.json.with(use.file.json([slot])))
+    use.file.note([slot], output)
+    output.note(ofPassphrasesIn: [slot])
+  }
+
+  func changeSlots(_ command: SlotsCommand.ChangeSlots) throws {
+    let output = command.output.output
+    let storage = try open(command.key)
+    try storage.open()
+    let before = try storage.keyAdministration.slots()
+    let new = try command.newKey.choice()
+    let confirm = { (old: KeySlot?) in
+      try EndingKeys(self, before, new: new) { $0.kind != KeySlot.recoveryKind && $0 != old }
+        .confirm(command.consent, output)
     }
-    for slot in slots {
-      if let weakness = slot.weakness { note("slot \(slot.id): \(weakness); replace it") }
+    let use = try command.newKey.use(for: self, confirm: confirm, output) {
+      try storage.keyAdministration.change(to: $0)
     }
+    let slots = try storage.keyAdministration.slots()
+    let ended = before.ended(in: slots, keeping: use.old)
+    try output.done(
+      "\(path) opens with \(slots.map(\.title).joined(separator: ", ")) from now on",
+      (["slots": slots, "ended": ended] as JSONValue).with(use.file.json(slots)))
+    use.file.note(slots, output)
+    output.note(ofEnded: ended)
+    output.note(ofPassphrasesIn: slots)
+  }
+
+  func removeSlot(_ command: SlotsCommand.RemoveSlot) throws {
+    guard !command.acknowledgement.isMissing else {
+      throw Failure(.usage, "--unacknowledged is for a store in etcd, whose machines acknowledge")
+    }
+    let storage = try open(command.key)
+    try storage.open()
+    let before = try storage.keyAdministration.slots()
+    // `remove` below refuses the last slot and a slot that does not exist.
+    if before.count > 1 {
+      try EndingKeys(self, before) { $0.id == command.id }
+        .confirm(command.consent, command.output.output)
+    }
+    try storage.keyAdministration.remove(command.id)
+    try command.output.output.done("removed slot \(command.id)", ["removed": command.id])
   }
 }

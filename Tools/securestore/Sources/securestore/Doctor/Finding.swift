@@ -2,7 +2,7 @@ internal import CryptoCore
 internal import StorageCore
 
 /// One thing that doctor checked.
-struct Finding {
+struct Finding: JSONConvertible {
   enum State: String {
     /// It can be used.
     case good
@@ -54,10 +54,7 @@ struct Finding {
   }
 
   var json: JSONValue {
-    .object(
-      [
-        ("subject", .string(subject)), ("state", .string(state.rawValue)),
-        ("message", .string(message)),
-      ] + (code.map { [("code", .string($0.description))] } ?? []))
+    let finding: JSONValue = ["subject": subject, "state": state.rawValue, "message": message]
+    return code.map { finding.with(["code": $0.description]) } ?? finding
   }
 }

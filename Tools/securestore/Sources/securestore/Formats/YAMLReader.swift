@@ -154,7 +154,7 @@ struct YAMLReader {
     guard [.int, .float, .bool, .null].contains(tag) else {
       throw malformed(
         scalar.mark,
-        EncodedText.Tool(of: scalar.string)
+        EncodedText.tool(of: scalar.string)
           .map { "a value is still encrypted by \($0.name); \($0.advice)" }
           ?? "a value has a tag that is not known here")
     }

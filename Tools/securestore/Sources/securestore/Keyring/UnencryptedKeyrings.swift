@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import StorageCore
 
 /// The unencrypted keyrings of gnome-keyring: those that have no password.
 ///
@@ -52,18 +53,8 @@ struct UnencryptedKeyrings {
 
   /// The first bytes of a file, before any secret; nil when there is no file.
   private static func start(of path: String) throws -> [UInt8]? {
-    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else {
-      if errno == ENOENT { return nil }
-      throw Failure(system: "open the keyring's file", path: path, number: errno)
-    }
-    defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 256)
-    let count = unsafe read(file, &bytes, bytes.count)
-    guard count >= 0 else {
-      throw Failure(system: "read the keyring's file", path: path, number: errno)
-    }
-    return Array(bytes.prefix(count))
+    guard let file = try OpenFile(path, O_RDONLY | O_NONBLOCK) else { return nil }
+    return try file.readFirst(256)
   }
 
   /// What people call the unencrypted keyring in which an item is or would be made.
@@ -107,7 +98,7 @@ struct UnencryptedKeyrings {
     do {
       return try UnencryptedKeyrings().findings
     } catch {
-      let failure = error as? Failure
+      let failure = (error as? StorageError).map { Failure($0) } ?? error as? Failure
       return [
         Finding(
           "keyring file", .bad,

@@ -32,6 +32,8 @@ enum GlobalOptions {
         break
       }
     }
+    // What is a command for all stores elsewhere is about a sealed folder here.
+    if path.first == "files", command.configuration.subcommands.isEmpty { moved.append("--files") }
     guard path.isEmpty, !moved.isEmpty else { return path + moved + rest }
     // Help needs none of these options.
     if let next = rest.first, ["help", "-h", "--help", "--version"].contains(next) {

@@ -59,12 +59,9 @@ struct NewKeyFile {
         + "safe place")
   }
 
-  /// The same facts as JSON members.
-  func members(_ slots: [KeySlot]) -> [(String, JSONValue)] {
+  /// The same facts as members of an answer.
+  func json(_ slots: [KeySlot]) -> JSONValue {
     let path = path(in: slots)
-    return [
-      ("folders", .array(folders.map { .string($0) })),
-      ("keyFile", path.map { .string($0) } ?? .null), ("keyFileIsNew", .bool(path != nil && isNew)),
-    ]
+    return ["folders": folders, "keyFile": path, "keyFileIsNew": path != nil && isNew]
   }
 }

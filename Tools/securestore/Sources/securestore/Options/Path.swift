@@ -1,5 +1,7 @@
+internal import CryptoCore
 internal import Foundation
 internal import Glibc
+internal import StorageCore
 
 /// Paths from the command line.
 enum Path {
@@ -120,23 +122,8 @@ enum Path {
   ///
   /// Where the owner lets others write, root may make files as any other user.
   static func requireMaking(_ path: String) throws {
-    let folder = (path as NSString).deletingLastPathComponent
-    var status = stat()
-    guard geteuid() == 0, unsafe stat(folder, &status) == 0, status.st_uid != 0 else { return }
-    let mode = status.st_mode
-    let isShared = mode & 0o002 != 0 || mode & 0o2020 == 0o2020
-    guard !isShared, mode & 0o020 == 0 || !isOurs(group: status.st_gid) else { return }
-    throw Failure(
-      .denied,
-      "the folder belongs to another user, and what root makes in it would lock that user out; nothing was "
-        + "made. Run as the folder's owner, or use a folder of root's (sudo -H sets HOME to root's)",
-      path: folder)
-  }
-
-  private static func isOurs(group: gid_t) -> Bool {
-    var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
-    let count = unsafe getgroups(Int32(groups.count), &groups)
-    return group == getegid() || groups.prefix(Int(max(0, count))).contains(group)
+    guard let status = FileStatus.ofFolder(containing: path) else { return }
+    try Folder.requireMaking(in: status, (path as NSString).deletingLastPathComponent)
   }
 
   /// Refuses `-` as an output file: the user may expect a pipe, and a file named - looks odd.

@@ -1,3 +1,4 @@
+internal import CryptoCore
 internal import Foundation
 internal import Glibc
 internal import StorageCore
@@ -71,16 +72,6 @@ struct Failure: Error {
     self.number = Int(number)
   }
 
-  /// A folder that could not be locked.
-  init(locking folder: String, number: Int32) {
-    let refusal = Self(system: "lock the folder", path: folder, number: number)
-    let advice =
-      refusal.status == .unsupported
-      ? "; this file system has no locks: use a folder on a local file system" : ""
-    self.init(refusal.status, refusal.message + advice, path: folder)
-    self.number = Int(number)
-  }
-
   /// A folder that could not be listed.
   init(listing folder: String, _ error: NSError) {
     let cause = Self(foundation: error)
@@ -147,14 +138,16 @@ struct Failure: Error {
 
   /// The failure as JSON.
   var json: JSONValue {
-    var error: [(String, JSONValue)] = [
-      ("code", .string(code)), ("message", .string(message)),
-      ("exit", .number("\(status.rawValue)")),
-    ]
-    if let key { error.append(("key", .string(key))) }
-    if let path { error.append(("path", .string(path))) }
-    if let number { error.append(("number", .number("\(number)"))) }
-    if !choices.isEmpty { error.append(("choices", .array(choices.map { $0.json }))) }
-    return .object([("error", .object(error))])
+    var error: JSONValue = ["code": code, "message": message, "exit": status.rawValue]
+    if let key { error = error.with(["key": key]) }
+    if let path { error = error.with(["path": path]) }
+    if let number { error = error.with(["number": number]) }
+    if !choices.isEmpty { error = error.with(["choices": choices]) }
+    return ["error": error]
   }
+}
+
+extension Failure {
+  /// The text of strerror(3) for an errno.
+  static func text(of number: Int32) -> String { unsafe SystemText.shown(strerror(number)) }
 }

@@ -8,6 +8,28 @@ struct Output {
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
   static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
+  /// Writes a secret as it is; on a terminal only text, with a line break behind it.
+  static func write(secret bytes: [UInt8], isText: Bool, _ noun: String, key: String) throws {
+    guard isTerminal else { return try write(bytes) }
+    guard isText else {
+      throw Failure(
+        .usage, "the \(noun) is data, not text; send it to a file or a pipe, or use --json",
+        key: key)
+    }
+    try write(bytes + [UInt8(ascii: "\n")])
+  }
+
+  /// Writes names, each with its end; on a terminal in a form that is safe there.
+  static func write(names: [String], endingWithZero endsWithZero: Bool) throws {
+    let end = endsWithZero ? "\0" : "\n"
+    try write(names.map { (isTerminal ? Printable.line($0) : $0) + end }.joined())
+  }
+
+  /// Writes columns of equal width.
+  static func write(table rows: [[String]]) throws {
+    try write(Printable.table(rows).map { $0 + "\n" }.joined())
+  }
+
   /// Writes one line of the answer.
   func line(_ text: String) throws { try Self.write(text + "\n", to: STDOUT_FILENO) }
 
@@ -37,7 +59,7 @@ struct Output {
   /// Warns of an error that did not end the command.
   static func warn(_ failure: Failure, _ isJSON: Bool) {
     guard isJSON else { return complain("warning: \(failure.line)") }
-    let warning = JSONValue.object([("warning", failure.json["error"] ?? .null)])
+    let warning = ["warning": failure.json["error"]] as JSONValue
     do { try write(warning.text + "\n", to: STDERR_FILENO) } catch {}
   }
 
@@ -57,11 +79,15 @@ struct Output {
   }
 
   static func write(_ bytes: [UInt8], to descriptor: Int32, path: String? = nil) throws {
+    try unsafe bytes.withUnsafeBytes { try unsafe write($0, to: descriptor, path: path) }
+  }
+
+  static func write(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, path: String?
+  ) throws {
     var done = 0
     while done < bytes.count {
-      let count = unsafe bytes.withUnsafeBytes { buffer in
-        unsafe Glibc.write(descriptor, buffer.baseAddress! + done, buffer.count - done)
-      }
+      let count = unsafe Glibc.write(descriptor, bytes.baseAddress! + done, bytes.count - done)
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw Failure(system: "write", path: path, number: errno) }
       done += count

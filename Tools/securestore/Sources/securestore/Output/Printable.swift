@@ -1,4 +1,12 @@
 extension [String] {
+  /// The elements in the order of their bytes.
+  var sortedByBytes: [String] { sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+
+  /// The first ten, and how many more there are.
+  var listed: String {
+    prefix(10).joined(separator: ", ") + (count > 10 ? " and \(count - 10) more" : "")
+  }
+
   /// The elements without repetitions, compared by their bytes: names that Swift takes for equal
   /// may differ.
   var withoutRepetition: [String] {

@@ -61,6 +61,33 @@ struct Terminal: ~Copyable {
     return ["y", "yes"].contains((line.text ?? "").lowercased())
   }
 
+  /// Returns if the operator agrees to what a command is about to do with `path`.
+  ///
+  /// - Parameters:
+  ///   - question: the question.
+  ///   - path: the store, for errors.
+  ///   - lines: what is shown before the question.
+  ///   - plan: what would be done, for the error if there is no terminal.
+  /// - Throws: `Failure`: `usage` if there is no terminal to ask on, `cancelled` if the answer is no.
+  static func requireConsent(
+    _ question: String, _ path: String?, showing lines: [String] = [], otherwise plan: String? = nil
+  ) throws {
+    let terminal: Terminal
+    do {
+      terminal = try Terminal(for: "a confirmation", instead: "--yes")
+    } catch {
+      guard let plan else { throw error }
+      throw Failure(
+        .usage,
+        "nothing was changed: \(plan). There is no terminal to ask on; give --yes to confirm it",
+        path: path)
+    }
+    for line in lines { try terminal.show(line) }
+    guard try terminal.confirm(question) else {
+      throw Failure(.cancelled, "nothing was changed", path: path)
+    }
+  }
+
   private enum Answer {
     case line(SecureBytes)
     case signal(Int32)

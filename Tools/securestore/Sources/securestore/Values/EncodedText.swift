@@ -1,155 +1,72 @@
-/// Finds text that another tool has encrypted or encoded, which an import would store as it stands.
-struct EncodedText {
+/// Finds text that another tool has encrypted, which an import would store as it stands.
+enum EncodedText {
   /// A tool, and how its text is turned back.
-  struct Tool: Hashable {
+  struct Tool {
     let name: String
     let advice: String
+    /// How its texts begin.
+    fileprivate let marks: [String]
 
-    /// The tool that has encrypted a text; nil for other text.
-    init?(of text: String) {
-      guard let tool = Self.known.first(where: { $0.isOwn(text) })?.tool else { return nil }
-      self = tool
-    }
-
-    private init(_ name: String, _ advice: String) {
-      self.name = name
-      self.advice = advice
-    }
-
-    private static let dotenvx = Tool("dotenvx", "decrypt it with dotenvx decrypt")
-    private static let dotenvVault = Tool("dotenv-vault", "decrypt the file with it")
-    fileprivate static let kubernetes = Tool(
-      "Kubernetes, in Base64", "decode the text")
-    fileprivate static let sealedSecrets = Tool("Sealed Secrets", "take the Secret itself")
-
-    /// The tool that a value's name belongs to; nil for other names.
-    fileprivate static func ofName(_ name: String) -> Tool? {
-      name.hasPrefix("DOTENV_PUBLIC_KEY")
-        ? dotenvx : name.hasPrefix("DOTENV_VAULT") ? dotenvVault : nil
-    }
-
-    private static let known: [(tool: Tool, isOwn: @Sendable (String) -> Bool)] = [
-      (
-        Tool("sops", "decrypt it with sops decrypt"),
-        { $0.hasPrefix("ENC[AES256_GCM,") && $0.hasSuffix("]") }
-      ),
-      (
-        Tool("hiera-eyaml", "decrypt it with eyaml decrypt"),
-        { ($0.hasPrefix("ENC[PKCS7,") || $0.hasPrefix("ENC[GPG,")) && $0.contains("]") }
-      ),
-      (dotenvx, { $0.hasPrefix("encrypted:") && isBase64($0.dropFirst(10)) }),
-      (
-        Tool("ansible-vault", "decrypt it with ansible-vault"),
-        { $0.drop(while: \.isWhitespace).hasPrefix("$ANSIBLE_VAULT;") }
-      ),
-      (
-        Tool("age", "decrypt it with age --decrypt"),
-        {
-          $0.contains("-----BEGIN AGE ENCRYPTED FILE-----")
-            || $0.hasPrefix("age-encryption.org/")
-        }
-      ),
-      (
-        Tool("OpenPGP", "decrypt it with gpg --decrypt"),
-        { $0.contains("-----BEGIN PGP MESSAGE-----") }
-      ),
-      (Tool("Jasypt", "decrypt it first"), { $0.hasPrefix("ENC(") && $0.hasSuffix(")") }),
-      (Tool("Spring Cloud Config", "decrypt it first"), { $0.hasPrefix("{cipher}") }),
-    ]
-
-    private static func isBase64(_ text: Substring) -> Bool {
-      !text.isEmpty
-        && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+/=_-".contains($0)) }
+    fileprivate init(_ name: String, _ advice: String, _ marks: String...) {
+      (self.name, self.advice, self.marks) = (name, advice, marks)
     }
   }
 
-  private var names: [(tool: Tool, names: [String])] = []
+  private static let tools = [
+    Tool("sops", "decrypt it with sops decrypt", "ENC[AES256_GCM,"),
+    Tool("hiera-eyaml", "decrypt it with eyaml decrypt", "ENC[PKCS7,", "ENC[GPG,"),
+    // Base64 of an elliptic curve's point, which begins with the byte 4.
+    Tool("dotenvx", "decrypt it with dotenvx decrypt", "encrypted:B"),
+    Tool("ansible-vault", "decrypt it with ansible-vault", "$ANSIBLE_VAULT;"),
+    Tool(
+      "age", "decrypt it with age --decrypt", "-----BEGIN AGE ENCRYPTED FILE-----",
+      "age-encryption.org/"),
+    Tool("OpenPGP", "decrypt it with gpg --decrypt", "-----BEGIN PGP MESSAGE-----"),
+    Tool("Jasypt", "decrypt it first", "ENC("),
+    Tool("Spring Cloud Config", "decrypt it first", "{cipher}"),
+    Tool("git-crypt", "run git-crypt unlock", "\0GITCRYPT\0"),
+    Tool("openssl enc", "decrypt it", "Salted__"),
+  ]
 
-  /// Looks through the values of a file.
-  init(in entries: [(name: String, given: GivenValue)]) {
-    let kind = entries.first { $0.name == "kind" }?.given.string
-    for (name, given) in entries {
-      if let tool = Tool.ofName(name) { add(tool, name) }
+  /// The tool that has encrypted a text; nil for other text.
+  static func tool(of text: String) -> Tool? {
+    let start = text.drop(while: \.isWhitespace)
+    return tools.first { $0.marks.contains { start.hasPrefix($0) } }
+  }
+
+  /// A warning for each tool that encrypted values; names the values, and quotes nothing from them.
+  static func warnings(of entries: [(name: String, given: GivenValue)]) -> [String] {
+    let found = entries.compactMap { name, given -> (tool: Tool, name: String)? in
       switch given {
-      case .text(let text): look(in: .string(text), name)
-      case .json(let json):
-        look(in: json, name)
-        let isText = kind == "Secret" && (name == "data" || name.hasPrefix("data."))
-        if isText, json.isFilled { add(.kubernetes, name) }
-      case .plain, .bytes: break
-      }
-      if kind == "SealedSecret", name == "spec" || name.hasPrefix("spec.encryptedData") {
-        add(.sealedSecrets, name)
+      case .text(let text): tool(of: text).map { ($0, name) }
+      case .json(let json): tool(in: json).map { ($0, name) }
+      case .plain, .bytes: nil
       }
     }
-  }
-
-  /// A warning for each tool that was found; names values, and quotes nothing from them.
-  var warnings: [String] {
-    names.map { tool, names in
-      "still encrypted or encoded by \(tool.name), and stored so: "
-        + names.prefix(10).joined(separator: ", ")
-        + (names.count > 10 ? " and \(names.count - 10) more" : "")
-        + "; \(tool.advice) before the import"
+    return tools.compactMap { tool in
+      let names = found.filter { $0.tool.name == tool.name }.map(\.name)
+      guard !names.isEmpty else { return nil }
+      return "still encrypted or encoded by \(tool.name), and stored so: "
+        + names.listed + "; \(tool.advice) before the import"
     }
   }
 
   /// The error of a file that is encrypted as a whole; nil for another file.
   static func failure(of bytes: [UInt8]) -> Failure? {
-    let start = String(decoding: bytes.prefix(100), as: UTF8.self)
-    let trimmed = String(start.drop(while: \.isWhitespace))
-    let (name, advice): (String, String)
-    if start.hasPrefix("\0GITCRYPT\0") {
-      (name, advice) = ("git-crypt", "run git-crypt unlock")
-    } else if start.hasPrefix("Salted__") {
-      (name, advice) = ("openssl enc", "decrypt it")
-    } else if trimmed.hasPrefix("-----BEGIN") || trimmed.hasPrefix("age-encryption.org/")
-      || trimmed.hasPrefix("$ANSIBLE_VAULT;"), let tool = Tool(of: trimmed)
-    {
-      (name, advice) = (tool.name, tool.advice)
-    } else {
-      return nil
+    tool(of: String(decoding: bytes.prefix(100), as: UTF8.self)).map { tool in
+      Failure(
+        .malformedInput,
+        "the file is encrypted by \(tool.name), and nothing was imported; \(tool.advice) before the import"
+      )
     }
-    return Failure(
-      .malformedInput,
-      "the file is encrypted by \(name), and nothing was imported; \(advice) before the import")
   }
 
-  private mutating func add(_ tool: Tool, _ name: String) {
-    guard let index = names.firstIndex(where: { $0.tool == tool }) else {
-      names.append((tool, [name]))
-      return
-    }
-    if names[index].names.last?.isExactly(name) != true { names[index].names.append(name) }
-  }
-
-  private mutating func look(in json: JSONValue, _ name: String) {
+  private static func tool(in json: JSONValue) -> Tool? {
     switch json {
-    case .string(let text): if let tool = Tool(of: text) { add(tool, name) }
-    case .array(let values): for value in values { look(in: value, name) }
-    case .object(let members):
-      if json["kind"]?.string == "Secret", json["data"]?.isFilled == true {
-        add(.kubernetes, name)
-      }
-      for (_, value) in members { look(in: value, name) }
-    case .null, .bool, .number: break
-    }
-  }
-}
-
-extension GivenValue {
-  fileprivate var string: String? {
-    if case .json(let json) = self { json.string } else { nil }
-  }
-}
-
-extension JSONValue {
-  /// Whether it is text, or an object with members.
-  fileprivate var isFilled: Bool {
-    switch self {
-    case .string(let text): !text.isEmpty
-    case .object(let members): !members.isEmpty
-    default: false
+    case .string(let text): tool(of: text)
+    case .array(let values): values.lazy.compactMap { tool(in: $0) }.first
+    case .object(let members): members.lazy.compactMap { tool(in: $0.1) }.first
+    case .null, .bool, .number: nil
     }
   }
 }

@@ -1,4 +1,11 @@
+/// What an answer in JSON may hold.
+protocol JSONConvertible {
+  var json: JSONValue { get }
+}
+
 /// A JSON value that keeps the notation of numbers and the order of members.
+///
+/// An object is written as a dictionary's literal: `["path": path, "values": count]`.
 indirect enum JSONValue {
   case null
   case bool(Bool)
@@ -17,6 +24,11 @@ indirect enum JSONValue {
   var string: String? {
     guard case .string(let text) = self else { return nil }
     return text
+  }
+
+  /// The members of an object; none of any other value.
+  private var members: [(String, JSONValue)] {
+    if case .object(let members) = self { members } else { [] }
   }
 
   /// The value on one line.
@@ -72,5 +84,18 @@ indirect enum JSONValue {
       }
     }
     text += "\""
+  }
+}
+
+extension JSONValue: JSONConvertible, ExpressibleByDictionaryLiteral {
+  var json: JSONValue { self }
+
+  init(dictionaryLiteral members: (String, any JSONConvertible)...) {
+    self = .object(members.map { ($0, $1.json) })
+  }
+
+  /// The members of this object and then those of others.
+  func with(_ others: JSONValue...) -> JSONValue {
+    .object(([self] + others).flatMap(\.members))
   }
 }

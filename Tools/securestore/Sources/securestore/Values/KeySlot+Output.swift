@@ -1,6 +1,6 @@
 internal import StorageCore
 
-extension KeySlot {
+extension KeySlot: JSONConvertible {
   static let fileKind = "file"
   static let passphraseKind = "passphrase"
   static let environmentKind = "environment"
@@ -38,14 +38,10 @@ extension KeySlot {
   /// The kind and the identifier.
   var title: String { identifier.isEmpty ? kind : "\(kind) \(identifier)" }
 
-  var json: JSONValue { .object(members) }
-
-  /// The slot as JSON members.
-  var members: [(String, JSONValue)] {
+  var json: JSONValue {
     [
-      ("id", .number("\(id)")), ("kind", .string(kind)), ("identifier", .string(identifier)),
-      ("passphrase", .bool(isPassphrase)),
-      ("weakness", weakness.map { .string($0) } ?? .null),
+      "id": id, "kind": kind, "identifier": identifier, "passphrase": isPassphrase,
+      "weakness": weakness,
     ]
   }
 }

@@ -30,11 +30,11 @@ enum NameCompletion {
 
   private static func listing(_ words: [String]) throws -> [String] {
     let words = joined(words)
-    let unlisted = askingOptions + ["--suite"]
+    let unlisted = askingOptions + ["--suite", "--folder", "--etcd"]
     guard !words.contains(where: { word in unlisted.contains { word.isOption($0) } }) else {
       return []
     }
-    let place = try VaultOptions.parse(picked(vaultOptions, words)).place()
+    let place = try StoreOptions.parse(picked(vaultOptions, words)).vaultPlace()
     let key = try KeyOptions.parse(picked(keyOptions, words))
     return try copying(place.path) { copy in
       let source = try place.silentSource(key)
@@ -108,23 +108,9 @@ enum NameCompletion {
   }
 
   private static func contents(of path: String) throws -> [UInt8]? {
-    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      status.st_size <= sizeLimit
-    else { throw Failure(.unsupported, "the vault is too large for completion", path: path) }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    var done = 0
-    while done < bytes.count {
-      let count = unsafe bytes.withUnsafeMutableBytes {
-        unsafe read(descriptor, $0.baseAddress! + done, $0.count - done)
-      }
-      guard count > 0 else { break }
-      done += count
-    }
-    return Array(bytes.prefix(done))
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+    guard let file = try OpenFile(path, flags) else { return nil }
+    return try file.readAll(limit: sizeLimit)
   }
 
   private static func write(_ bytes: [UInt8], to path: String) throws {

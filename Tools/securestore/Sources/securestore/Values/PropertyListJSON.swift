@@ -1,3 +1,4 @@
+internal import CryptoCore
 internal import Foundation
 
 /// Converts property lists of `Codable` values to JSON, and back.

@@ -1,14 +1,16 @@
 internal import Foundation
 internal import StorageCore
 
-extension Optional: ReadableValue where Wrapped: ReadableValue {
+extension Optional: JSONConvertible where Wrapped: JSONConvertible {
   /// `null`, or the value; an optional in an optional is an array around it, so that its `null`
   /// differs.
   var json: JSONValue {
     guard let value = self else { return .null }
     return Wrapped.self is any OptionalValue.Type ? .array([value.json]) : value.json
   }
+}
 
+extension Optional: ReadableValue where Wrapped: ReadableValue {
   /// The value's own text if that reads back as the same, else JSON.
   var text: String? {
     let json = json.text
@@ -55,9 +57,11 @@ extension JSONValue {
   }
 }
 
-extension Array: ReadableValue where Element: ReadableValue {
+extension Array: JSONConvertible where Element: JSONConvertible {
   var json: JSONValue { .array(map(\.json)) }
+}
 
+extension Array: ReadableValue where Element: ReadableValue {
   static func reading(_ json: JSONValue) -> [Element]? {
     guard case .array(let values) = json else { return nil }
     let all = values.compactMap { Element.reading($0) }
@@ -65,10 +69,12 @@ extension Array: ReadableValue where Element: ReadableValue {
   }
 }
 
-extension Set: ReadableValue where Element: ReadableValue {
+extension Set: JSONConvertible where Element: JSONConvertible {
   /// An array in the order of its texts.
   var json: JSONValue { .array(map(\.json).sortedByText) }
+}
 
+extension Set: ReadableValue where Element: ReadableValue {
   static func reading(_ json: JSONValue) -> Set<Element>? {
     guard let all = [Element].reading(json) else { return nil }
     let set = Set(all)
@@ -76,7 +82,7 @@ extension Set: ReadableValue where Element: ReadableValue {
   }
 }
 
-extension Dictionary: ReadableValue where Key: ReadableValue, Value: ReadableValue {
+extension Dictionary: JSONConvertible where Key: JSONConvertible, Value: JSONConvertible {
   /// An object if the keys are text, else an array of pairs, since keys in JSON are always text.
   var json: JSONValue {
     // An empty dictionary can be cast to any other.
@@ -85,7 +91,9 @@ extension Dictionary: ReadableValue where Key: ReadableValue, Value: ReadableVal
     }
     return .array(map { JSONValue.array([$0.key.json, $0.value.json]) }.sortedByText)
   }
+}
 
+extension Dictionary: ReadableValue where Key: ReadableValue, Value: ReadableValue {
   static func reading(_ json: JSONValue) -> [Key: Value]? {
     let members: [(JSONValue, JSONValue)]
     switch json {

@@ -2,13 +2,10 @@ internal import Foundation
 internal import StorageCore
 
 /// A type of a property that can be written as JSON or text, and read from both.
-protocol ReadableValue: StorableValue, SendableMetatype {
-  /// The value in JSON.
-  var json: JSONValue { get }
-
+protocol ReadableValue: StorableValue, SendableMetatype, JSONConvertible {
   /// The value as text, for a type with a text of its own; nil for any other type, and for data.
   ///
-  /// `reading(text:exactly:)` returns the same value for it.
+  /// `reading(text:exactly:)` returns the same value for it, or the nearest millisecond of a date.
   var text: String? { get }
 
   /// The value of `json`, in the form of the property above, or a date as text; nil for any other
@@ -209,21 +206,15 @@ extension Data: ReadableValue {
 
 extension Date: ReadableValue {
   /// The seconds since 2001; text if they are not a number in JSON.
-  var json: JSONValue {
-    let seconds = timeIntervalSinceReferenceDate
-    return seconds.isFinite ? seconds.json : .string(CalendarText.text(self))
-  }
-  var text: String? { CalendarText.text(self) }
+  var json: JSONValue { timeIntervalSinceReferenceDate.json }
+  var text: String? { DateText.text(self) }
 
   static func reading(_ json: JSONValue) -> Date? {
-    switch json {
-    case .number: Double.reading(json).map { Date(timeIntervalSinceReferenceDate: $0) }
-    case .string(let text): reading(text: text, exactly: true)
-    default: nil
-    }
+    json.string.flatMap { DateText.date($0) }
+      ?? Double.reading(json).map { Date(timeIntervalSinceReferenceDate: $0) }
   }
 
-  static func reading(text: String, exactly: Bool) -> Date? { CalendarText.date(text) }
+  static func reading(text: String, exactly: Bool) -> Date? { DateText.date(text) }
 }
 
 extension JSONValue {

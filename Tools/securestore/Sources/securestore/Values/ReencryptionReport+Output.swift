@@ -1,6 +1,13 @@
 internal import StorageCore
 
-extension ReencryptionReport {
+extension ReencryptionReport: JSONConvertible {
+  var json: JSONValue {
+    [
+      "reencrypted": reencrypted, "remaining": remaining, "setAside": setAside,
+      "setAsideNames": setAsideKeys,
+    ]
+  }
+
   /// The values that still need attention, for people.
   ///
   /// - Parameters:

@@ -15,9 +15,7 @@ struct StoredForm: CustomStringConvertible {
   }
 
   /// The members of an answer in JSON.
-  var json: [(String, JSONValue)] {
-    [("type", .string(type)), ("bytes", .number("\(summary.byteCount)"))]
-  }
+  var json: JSONValue { ["type": type, "bytes": summary.byteCount] }
 
   /// The type in words.
   static func title(_ type: String) -> String { type == "String" ? "text" : type }

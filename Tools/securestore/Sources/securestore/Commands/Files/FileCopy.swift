@@ -68,7 +68,7 @@ enum FileCopy {
     let sibling = "\(folder)/.securestore.\(getpid()).new"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let descriptor = unsafe open(sibling, flags, 0o600)
-    guard descriptor >= 0 else { throw Failure(system: "make the file", path: path, number: errno) }
+    guard descriptor >= 0 else { throw Failure(making: "file", path: path, number: errno) }
     defer {
       close(descriptor)
       unsafe unlink(sibling)
@@ -100,14 +100,7 @@ enum FileCopy {
     var done = 0
     try reader.withChunks(of: range) { chunk in
       try unsafe chunk.withUnsafeBytes { bytes in
-        var written = 0
-        while written < bytes.count {
-          let count = unsafe Glibc.write(
-            descriptor, bytes.baseAddress! + written, bytes.count - written)
-          if count < 0 && errno == EINTR { continue }
-          guard count >= 0 else { throw Failure(system: "write", path: path, number: errno) }
-          written += count
-        }
+        try unsafe Output.write(bytes, to: descriptor, path: path)
       }
       done += chunk.byteCount
       progress(done)

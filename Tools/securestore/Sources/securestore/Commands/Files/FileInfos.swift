@@ -16,7 +16,7 @@ struct FileInfos {
   init(of folder: SealedFolder, _ output: Output) throws {
     let listing = try folder.listing()
     var (infos, leftOut) = ([SealedFileInfo](), LeftOut(unnamed: listing.unreadable))
-    for name in listing.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+    for name in listing.keys.sortedByBytes {
       do throws(StorageError) {
         if let info = try folder.info(named: name) { infos.append(info) }
       } catch {

@@ -9,14 +9,11 @@ struct PutFileCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put", abstract: "Store a file, or standard input, under a name.",
     discussion: """
-      An existing value is replaced at the end, completely or not at all. The file stays.
-
-      A command that fails before a pipe leaves the pipe empty or cut, and put can't see that it failed. \
-      Empty standard input is refused unless --empty is given. Against a cut one, let the shell stop: \
-      write the output to a file first (dump > db.tmp && securestore files put db db.tmp), or use set -o \
-      pipefail and put the value under a new name that replaces the old one only if the whole line \
-      succeeds (set -o pipefail; dump | securestore files put db.new && securestore files rename db.new \
-      db --replace).
+      An existing value is replaced at the end, completely or not at all. Standard input of no bytes is \
+      refused unless --empty is given: the command before the pipe may have failed. put can't see that a \
+      command failed later; then use set -o pipefail and put the value under a new name, which replaces the \
+      old one only if the whole line succeeds (dump | securestore files put db.new && securestore files \
+      rename db.new db --replace).
       """)
 
   @Argument(help: "The name.") var name: String
@@ -28,13 +25,13 @@ struct PutFileCommand: ParsableCommand {
     help: "Accept standard input of no bytes.")
   var allowsEmpty = false
 
-  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
     try ValueName.requireNoValue(in: name)
-    let folder = try folder.place().open(key)
+    let folder = try store.sealedFolder().open(key)
     guard file != nil || isatty(STDIN_FILENO) == 0 else {
       throw Failure(.usage, "name a file, or send the value through a pipe")
     }
@@ -53,8 +50,7 @@ struct PutFileCommand: ParsableCommand {
     }
     let size = try folder.info(named: name)?.size ?? 0
     try output.output.done(
-      "stored \(name), \(Printable.bytes(size))",
-      .object([("name", .string(name)), ("bytes", .number("\(size)"))]))
+      "stored \(name), \(Printable.bytes(size))", ["name": name, "bytes": size])
   }
 }
 
@@ -76,7 +72,7 @@ struct GetFileCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How many bytes to write at most.", valueName: "bytes"))
   var length: Int?
 
-  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -87,7 +83,7 @@ struct GetFileCommand: ParsableCommand {
   }
 
   func run() throws {
-    let folder = try folder.place().open(key, .readOnly)
+    let folder = try store.sealedFolder().open(key, .readOnly)
     guard let reader = try folder.reader(named: name) else {
       throw ValueName.absent(name, of: folder.names)
     }
@@ -100,10 +96,7 @@ struct GetFileCommand: ParsableCommand {
       }
       return try output.output.done(
         "wrote \(Printable.bytes(range.count)) to \(to)",
-        .object([
-          ("name", .string(name)), ("path", .string(path)),
-          ("bytes", .number("\(range.count)")),
-        ]))
+        ["name": name, "path": path, "bytes": range.count])
     }
     guard !Output.isTerminal else {
       throw Failure(.usage, "send the value to a pipe or a file, or give --to", key: name)
@@ -136,7 +129,7 @@ struct ListFilesCommand: ParsableCommand {
     help: "End each name with a zero byte instead of a line break.")
   var endsWithZero = false
 
-  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -147,28 +140,21 @@ struct ListFilesCommand: ParsableCommand {
   }
 
   func run() throws {
-    let folder = try folder.place().open(key, .readOnly)
+    let folder = try store.sealedFolder().open(key, .readOnly)
     guard output.isJSON || isLong else {
       let listing = try folder.listing()
-      let names = listing.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-      let shown = Output.isTerminal ? names.map { Printable.line($0) } : names
-      try Output.write(shown.map { $0 + (endsWithZero ? "\0" : "\n") }.joined())
+      try Output.write(names: listing.keys.sortedByBytes, endingWithZero: endsWithZero)
       return try FileInfos(of: [], leftOut: LeftOut(unnamed: listing.unreadable)).requireAll()
     }
     let infos = try FileInfos(of: folder, output.output)
     if output.isJSON {
-      let values = infos.infos.map { info in
-        JSONValue.object([("name", .string(info.name)), ("bytes", .number("\(info.size)"))])
-      }
-      try output.output.json(
-        .object([
-          ("values", .array(values)),
-          ("unreadable", .array(infos.leftOut.names.map { .string($0) })),
-          ("unnamed", .number("\(infos.leftOut.unnamed)")),
-        ]))
+      let values = infos.infos.map { ["name": $0.name, "bytes": $0.size] as JSONValue }
+      try output.output.json([
+        "values": values, "unreadable": infos.leftOut.names, "unnamed": infos.leftOut.unnamed,
+      ])
     } else {
       let rows = infos.infos.map { [Printable.line($0.name), Printable.bytes($0.size)] }
-      try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
+      try Output.write(table: rows)
     }
     try infos.requireAll()
   }
@@ -185,12 +171,12 @@ struct RenameFileCommand: ParsableCommand {
 
   @Flag(name: .customLong("replace"), help: "Replace an existing value.") var replaces = false
 
-  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let folder = try folder.place().open(key)
+    let folder = try store.sealedFolder().open(key)
     let isThere = try folder.transaction { transaction in
       guard try transaction.contains(name) else { return false }
       guard try replaces || name.isExactly(newName) || !transaction.contains(newName) else {
@@ -200,8 +186,7 @@ struct RenameFileCommand: ParsableCommand {
     }
     guard isThere else { throw ValueName.absent(name, of: folder.names) }
     try output.output.done(
-      "renamed \(name) to \(newName)",
-      .object([("name", .string(newName)), ("oldName", .string(name))]))
+      "renamed \(name) to \(newName)", ["name": newName, "oldName": name])
   }
 }
 
@@ -219,12 +204,12 @@ struct RemoveFilesCommand: ParsableCommand {
   @Flag(name: [.customLong("force"), .customShort("f")], help: "Ignore absent values.")
   var isForced = false
 
-  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let folder = try folder.place().open(key)
+    let folder = try store.sealedFolder().open(key)
     let removed = try folder.transaction { transaction in
       var removed: [String] = []
       for name in names.withoutRepetition {
@@ -239,7 +224,7 @@ struct RemoveFilesCommand: ParsableCommand {
     }
     try output.output.done(
       removed.isEmpty ? "nothing to remove" : "removed \(removed.joined(separator: ", "))",
-      .object([("removed", .array(removed.map { .string($0) }))]))
+      ["removed": removed])
   }
 }
 
@@ -255,12 +240,12 @@ struct ExportFilesCommand: ParsableCommand {
 
   @Argument(help: "The new folder.", completion: .directory) var target: String
 
-  @OptionGroup(title: "Folder") var folder: FolderOptions
+  @OptionGroup(title: "Store") var store: StoreOptions
   @OptionGroup(title: "Key") var key: KeyOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
-    let folder = try folder.place().open(key, .readOnly)
+    let folder = try store.sealedFolder().open(key, .readOnly)
     let target = try Path.absolute(target)
     if let occupation = Path.occupation(of: target) { throw occupation }
     try Path.requireMaking(target)
@@ -294,16 +279,11 @@ struct ExportFilesCommand: ParsableCommand {
     }
     try output.output.done(
       "wrote \(Printable.count(count, "value")) to \(target)",
-      .object([
-        ("path", .string(target)), ("values", .number("\(count)")),
-        (
-          "failed",
-          .array(
-            leftOut.names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-              .map { .string($0) })
-        ),
-        ("unnamed", .number("\(leftOut.unnamed)")),
-      ]))
+      [
+        "path": target, "values": count,
+        "failed": leftOut.names.sortedByBytes,
+        "unnamed": leftOut.unnamed,
+      ])
     guard let status = leftOut.status else { return }
     throw Failure(
       status,

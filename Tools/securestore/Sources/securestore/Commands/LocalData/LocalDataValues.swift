@@ -29,19 +29,13 @@ struct ListLocalDataCommand: ParsableCommand {
   func run() throws {
     let keys = try options.read().file.keys.filter { ListCommand.matches($0.name, pattern) }
     if output.isJSON {
-      return try output.output.json(
-        .object([
-          (
-            "keys",
-            .array(
-              keys.map { key in
-                .object([
-                  ("name", .string(key.name)), ("domain", .string("\(key.domain)")),
-                  ("type", .string(key.valueType)), ("description", .string(key.description)),
-                ])
-              })
-          )
-        ]))
+      let keys = keys.map { key -> JSONValue in
+        [
+          "name": key.name, "domain": "\(key.domain)", "type": key.valueType,
+          "description": key.description,
+        ]
+      }
+      return try output.output.json(["keys": keys])
     }
     let rows = keys.map { key in
       isLong
@@ -50,7 +44,7 @@ struct ListLocalDataCommand: ParsableCommand {
           Printable.line(key.description),
         ] : [Printable.line(key.name)]
     }
-    try Output.write(Printable.table(rows).map { $0 + "\n" }.joined())
+    try Output.write(table: rows)
   }
 }
 
@@ -79,19 +73,13 @@ struct GetLocalDataCommand: ParsableCommand {
       throw Failure(.absent, "the key has no value", key: name)
     }
     if output.isJSON {
-      return try output.output.json(
-        .object([
-          ("name", .string(declared.descriptor.name)),
-          ("type", .string(declared.descriptor.valueType)), ("value", value.json),
-        ]))
+      return try output.output.json([
+        "name": declared.descriptor.name, "type": declared.descriptor.valueType,
+        "value": value.json,
+      ])
     }
-    guard Output.isTerminal else { return try Output.write(value.bytes) }
-    guard case .json = value else {
-      throw Failure(
-        .usage, "the value is data, not text; send it to a file or a pipe, or use --json",
-        key: name)
-    }
-    try Output.write(value.bytes + [UInt8(ascii: "\n")])
+    let isText = if case .json = value { true } else { false }
+    try Output.write(secret: value.bytes, isText: isText, "value", key: name)
   }
 }
 
@@ -140,11 +128,10 @@ struct SetLocalDataCommand: ParsableCommand {
     try output.output.done(
       "stored \(declared.title) as \(declared.descriptor.valueType) "
         + "(\(Printable.count(value.bytes.count, "byte")))",
-      .object([
-        ("name", .string(declared.descriptor.name)), ("stored", .bool(true)),
-        ("type", .string(declared.descriptor.valueType)),
-        ("bytes", .number("\(value.bytes.count)")),
-      ]))
+      [
+        "name": declared.descriptor.name, "stored": true, "type": declared.descriptor.valueType,
+        "bytes": value.bytes.count,
+      ])
   }
 }
 
@@ -185,6 +172,6 @@ struct RemoveLocalDataCommand: ParsableCommand {
     }
     try output.output.done(
       removed.isEmpty ? "nothing to remove" : "removed \(removed.joined(separator: ", "))",
-      .object([("removed", .array(removed.map { .string($0) }))]))
+      ["removed": removed])
   }
 }

@@ -11,13 +11,10 @@ struct RotateLocalDataCommand: ParsableCommand {
     discussion: """
       Use it after a key leaked. It replaces the keys of every vault, suite and sealed folder, the master \
       key, and the keys of groups. Only the new key opens the stores afterwards (or, with --same-key, the \
-      present key). Recovery keys end. The command asks first, unless --yes is given. If it is interrupted, \
-      run it again with the same options: it continues. The application can be used meanwhile, if it lists \
-      the new key before the old one. It refuses, and changes nothing, if values may be out of sight: mount \
-      every disk, let the application adopt moved folders, and have its ledger in place. Backups \
-      still open with their old keys. Values under a passcode or under key material of a provider stay. \
-      Values that can't be read stay as they are; the exit code is then that of the reason, such as 12 \
-      for a damaged value, and the rotation is unfinished until the command is run again with success.
+      present one). The command asks first, unless --yes is given. If it is interrupted, run it again with \
+      the same options. The application can be used meanwhile, if it lists the new key before the old one. \
+      If values may be out of reach, nothing is changed: mount every disk, and let the application adopt \
+      moved folders. Values that can't be read stay as they are, and the exit code says why.
       """)
 
   @Flag(name: .customLong("names"), help: "Also hash the names again, where a store does that.")
@@ -95,18 +92,7 @@ struct RotateLocalDataCommand: ParsableCommand {
       ? "every other key, such as a recovery key, will no longer open the stores of \(application)"
       : "only the new key will open the stores of \(application)"
     guard !consent.isConfirmed else { return }
-    let terminal: Terminal
-    do {
-      terminal = try Terminal(for: "a confirmation", instead: "--yes")
-    } catch {
-      throw Failure(
-        .usage,
-        "nothing was changed: \(question). There is no terminal to ask on; give --yes to confirm it"
-      )
-    }
-    guard try terminal.confirm(question + ". Go on?") else {
-      throw Failure(.cancelled, "nothing was changed")
-    }
+    try Terminal.requireConsent(question + ". Go on?", nil, otherwise: question)
   }
 
   private func answer(_ report: StorageRotationReport) throws {
@@ -146,41 +132,19 @@ struct RotateLocalDataCommand: ParsableCommand {
   }
 
   private func json(_ report: StorageRotationReport) -> JSONValue {
-    .object([
-      (
-        "stores",
-        .array(
-          report.stores.map { store in
-            .object([
-              ("name", .string(store.name)), ("reencrypted", .number("\(store.reencrypted)")),
-              ("setAside", .number("\(store.setAside)")),
-              ("remaining", .array(store.remaining.map { .string($0) })),
-            ])
-          })
-      ),
-      ("keys", .array(report.keys.map { .string($0) })),
-      ("resealed", .number("\(report.resealed)")),
-      (
-        "left",
-        .array(
-          report.left.map { left in
-            .object([
-              ("name", .string(left.name)), ("place", .string(left.place)),
-              ("message", .string(left.error.message)),
-            ])
-          })
-      ),
-      (
-        "abandoned",
-        .array(
-          report.abandoned.map { left in
-            .object([
-              ("name", .string(left.name)), ("place", .string(left.place)),
-              ("message", .string(left.error.message)),
-            ])
-          })
-      ),
-      ("external", .array(report.external.map { .string($0) })),
-    ])
+    func values(_ left: [StorageRotationReport.Left]) -> [JSONValue] {
+      left.map { ["name": $0.name, "place": $0.place, "message": $0.error.message] }
+    }
+    let stores = report.stores.map { store -> JSONValue in
+      [
+        "name": store.name, "reencrypted": store.reencrypted, "setAside": store.setAside,
+        "remaining": store.remaining,
+      ]
+    }
+    return [
+      "stores": stores, "keys": report.keys, "resealed": report.resealed,
+      "left": values(report.left), "abandoned": values(report.abandoned),
+      "external": report.external,
+    ]
   }
 }

@@ -54,7 +54,7 @@ extension VaultPlace {
     let start = ContinuousClock.now
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else {
-        throw Failure(locking: folder, number: errno)
+        throw StorageError(system: StorageError.locking, path: folder)
       }
       guard start.duration(to: .now) < deadline else {
         throw Failure(.busy, "another program keeps the folder locked; try again", path: folder)

@@ -9,7 +9,7 @@
     private static let clockTolerance = 60.0
 
     /// What the members say, whether the store opens, and what its machines have said.
-    func findings(_ key: KeyOptions) throws -> [Finding] {
+    func findings(_ key: KeyOptions, mayUseKeyring: Bool) throws -> [Finding] {
       var findings: [Finding] = []
       let members = try storage(.firstAvailable([])).members()
       for member in members { findings.append(Self.finding(member)) }

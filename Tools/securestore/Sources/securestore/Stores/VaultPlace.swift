@@ -23,12 +23,7 @@ struct VaultPlace {
   ) throws {
     self.folderTrust = folderTrust
     if let application {
-      guard Self.isName(application) else {
-        throw Failure(
-          .usage,
-          "the application id is not allowed: use 1 to 128 bytes without slashes and control characters, "
-            + "and not \".\" or \"..\"")
-      }
+      try StandardFolders.validate(application)
       // The key source .automatic requires this.
       SecureStorage.bootstrap(applicationID: application, keySource: .automatic)
     }
@@ -39,12 +34,6 @@ struct VaultPlace {
     self.application = application
     self.authenticationTag = authenticationTag
     self.deadline = deadline
-  }
-
-  /// The rule of `SecureStorage.bootstrap`, which checks it only when a storage is used.
-  private static func isName(_ id: String) -> Bool {
-    !id.isEmpty && id.utf8.count <= 128 && id != "." && id != ".."
-      && !id.utf8.contains { $0 < 32 || $0 == 47 }
   }
 
   /// The key source for a new vault: the key option, or else the application's own source.
@@ -185,7 +174,7 @@ struct VaultPlace {
   }
 
   /// The slots of an existing vault; needs no key.
-  func slots(of file: String? = nil) throws -> [KeySlot] {
+  func slots(of file: String) throws -> [KeySlot] {
     try storage(.firstAvailable([]), .readOnly, at: file).keyAdministration.slots()
   }
 
@@ -215,7 +204,7 @@ struct VaultPlace {
   /// - Throws: also if the vault is gone but its log still exists.
   func isThere() throws -> Bool {
     if try Path.isThere(path) { return true }
-    for rest in ["-wal", "-journal"] where try Path.isThere(path + rest) { _ = try slots() }
+    for rest in ["-wal", "-journal"] where try Path.isThere(path + rest) { _ = try slots(of: path) }
     return false
   }
 

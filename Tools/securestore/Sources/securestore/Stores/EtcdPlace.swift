@@ -5,7 +5,8 @@ internal import StorageCore
   internal import EtcdBackend
 
   /// A store in etcd that the operator named, and the sources of its key.
-  struct EtcdPlace {
+  struct EtcdPlace: OperatedStore {
+    let kind = "a store in etcd"
     private let configuration: EtcdConfiguration
     /// The files of certificates that were named.
     var certificates: EtcdCertificates? { configuration.certificates }
@@ -15,9 +16,7 @@ internal import StorageCore
     /// The store's name, for messages.
     let path: String
 
-    init(
-      _ endpoints: [String], _ prefix: String, _ options: EtcdOptions, _ vault: VaultOptions
-    ) throws {
+    init(_ endpoints: [String], _ prefix: String, _ options: StoreOptions) throws {
       func file(_ path: String?) throws -> URL? {
         try path.map { URL(fileURLWithPath: try Path.absolute($0)) }
       }
@@ -32,13 +31,13 @@ internal import StorageCore
         user = EtcdUser(name, passwordFile: password)
       }
       path = prefix
-      let deadline = Duration.milliseconds(Int64(max(vault.wait, 1) * 1000))
+      let deadline = Duration.milliseconds(Int64(max(options.wait, 1) * 1000))
       configuration = EtcdConfiguration(
         endpoints: endpoints, prefix: prefix, certificates: certificates, user: user,
         deadline: deadline)
-      authenticationTag = vault.authenticationTag.map { Data($0.utf8) }
+      authenticationTag = options.tag
       place = try VaultPlace(
-        path: "/etcd", application: vault.app, authenticationTag: authenticationTag,
+        path: "/etcd", application: options.app, authenticationTag: authenticationTag,
         deadline: deadline)
     }
 
@@ -61,9 +60,6 @@ internal import StorageCore
       try storage(.firstAvailable([])).keyAdministration.slots()
     }
 
-    /// Says who may discard the store.
-    func discard() throws { try storage(.firstAvailable([])).discard() }
-
     /// The key option; else the key file of the environment, or the application's own source.
     func keySource(_ options: KeyOptions, isNew: Bool, _ output: Output? = nil) throws -> KeySource
     {
@@ -80,23 +76,5 @@ internal import StorageCore
       }
       return .automatic
     }
-  }
-#else
-  /// A store in etcd, which this program was built without.
-  struct EtcdPlace {
-    let path: String
-
-    init(
-      _ endpoints: [String], _ prefix: String, _ options: EtcdOptions, _ vault: VaultOptions
-    ) throws {
-      throw Failure(
-        .unsupported,
-        "this securestore was built without stores in etcd; build it with: make tool ETCD=yes"
-      )
-    }
-
-    func open(_ options: KeyOptions) throws -> DelegatedStorage { fatalError("it can't be made") }
-    func slots() throws -> [KeySlot] { fatalError("it can't be made") }
-    func discard() throws { fatalError("it can't be made") }
   }
 #endif

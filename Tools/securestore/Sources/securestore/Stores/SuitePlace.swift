@@ -15,22 +15,25 @@ struct SuitePlace {
   ///   - suite: its name, or the path of its file, which has a slash in it.
   ///   - options: the application, and how long to wait.
   /// - Throws: `Failure` or `StorageError` for a name or a path that no suite has.
-  init(_ suite: String, _ options: VaultOptions) throws {
+  init(_ suite: String, _ options: StoreOptions) throws {
     if suite.contains("/") {
       path = try Path.absolute(suite)
     } else {
-      let delegate = DefaultsDelegate(suiteName: suite)
-      guard let location = delegate.location else {
-        // Throws the reason: a bad name, or a missing environment variable.
-        _ = try delegate.header()
-        throw Failure(.unavailable, "there is no place for suites of UserDefaults")
-      }
-      path = location
+      path = try Self.standardPath(of: suite)
     }
-    authenticationTag = options.authenticationTag.map { Data($0.utf8) }
+    authenticationTag = options.tag
     place = try VaultPlace(
       path: path, application: options.app ?? Environment.value("SECURESTORE_APP"),
-      authenticationTag: authenticationTag, deadline: .milliseconds(Int64(options.wait * 1000)))
+      authenticationTag: authenticationTag, deadline: options.deadline)
+  }
+
+  /// The path of a suite by its name.
+  static func standardPath(of suite: String) throws -> String {
+    let delegate = DefaultsDelegate(suiteName: suite)
+    if let path = delegate.location { return path }
+    // Throws the reason: a bad name, or a missing environment variable.
+    _ = try delegate.header()
+    throw Failure(.unavailable, "there is no place for suites of UserDefaults")
   }
 
   /// The suite, which must exist: a command that only uses a suite never makes it.
