@@ -299,7 +299,7 @@ if Context.environment["SPS_TOOL"] != nil {
         "DefaultsBackend", "KeyringBackend", "LocalData", "KeyringTesting", "StorageTesting",
         "TestSupport", parser,
       ],
-      path: "Tools/securestore/Tests/SecurestoreTests", exclude: ["Corpus", "Fixtures"]),
+      path: "Tools/securestore/Tests/SecurestoreTests", exclude: ["Corpus", "Transcripts"]),
   ]
 }
 

@@ -8,43 +8,6 @@ import VaultBackend
 
 /// How the command line is read, and what is said of one that is wrong.
 struct CommandLineTests {
-  @Test(arguments: [
-    ["--app", "com.example.tool", "list"], ["-q", "list"], ["--quiet", "--wait", "3", "list"],
-    ["--app=com.example.tool", "list", "--null"], ["--vault", "default", "list"],
-  ])
-  func optionsMayStandBeforeTheCommand(_ arguments: [String]) throws {
-    let tool = try Tool()
-    _ = try tool.run("set", "A", input: "x")
-    tool.environment["SECURESTORE_APP"] = arguments.contains("-q") ? "com.example.tool" : nil
-    if !arguments.contains(where: { $0.hasPrefix("--app") }) {
-      tool.environment["SECURESTORE_APP"] = "com.example.tool"
-    }
-    let vault = tool.vault
-    let run = try tool.run(
-      arguments.map { $0 == "default" ? vault : $0 }
-        + (arguments.contains("default") ? ["--key-file", tool.keyFile] : []))
-    #expect(run.code == 0, "\(run.errors)")
-    #expect(run.text.hasPrefix("A"))
-  }
-
-  @Test func optionsMayStandBeforeAndBetweenTheWordsOfACommand() throws {
-    let tool = try Tool()
-    let slots = ["1  file master.key"]
-    #expect(try tool.run("--json", "slots", "list").json()["slots"] != nil)
-    #expect(try tool.run("slots", "-q", "list").lines == slots)
-    #expect(try tool.run("-q", "slots").lines == slots)
-    #expect(try tool.run("--app", "x", "--help").text.contains("USAGE: securestore"))
-    #expect(try tool.run("-q", "--version").text == "0.1.0\n")
-    for arguments in [["-q"], ["--app", "list"], ["--json", "--wait", "3"]] {
-      let refused = try tool.run(arguments)
-      #expect(refused.code == 64)
-      #expect(refused.errors.contains("a command must follow"), "\(refused.errors)")
-    }
-    #expect(try tool.run("--app", "x", "lst").errors.contains("did you mean list?"))
-    // A value is not one of these: -- ends them.
-    #expect(try tool.run("get", "--", "--json").code == 1)
-  }
-
   @Test func theseOptionsAreThoseOfTheCommands() throws {
     let tool = try Tool(hasVault: false)
     let dump = try tool.run("--experimental-dump-help").json()
@@ -87,48 +50,6 @@ struct CommandLineTests {
     let json = try tool.run(arguments + ["--json"]).error()
     #expect(json["exit"] as? Int == Int(refused.code))
     #expect(refused.errors.contains(json["message"] as? String ?? "none"))
-  }
-
-  @Test func anUnexpectedArgumentIsExplained() throws {
-    let tool = try Tool()
-    let list = try tool.run("list", "A")
-    #expect(list.errors.contains("securestore list takes only options"))
-    let get = try tool.run("get", "my", "name")
-    #expect(get.errors.contains("securestore get takes <name> and options"))
-    #expect(get.errors.contains("Put a name with spaces in quotes"))
-    #expect(get.errors.contains("Usage: securestore get [<options>] <name>"))
-  }
-
-  @Test func aNameWithAValueIsExplainedAndNotRepeated() throws {
-    let tool = try Tool()
-    for arguments in [["set", "FOO=hunter2"], ["get", "FOO=hunter2"], ["remove", "FOO=hunter2"]] {
-      let refused = try tool.run(arguments, input: Data("x".utf8))
-      #expect(refused.code == (arguments[0] == "set" ? 64 : 1))
-      #expect(refused.errors.contains(#"key "FOO=…": "#), "\(refused.errors)")
-      #expect(refused.errors.contains("give only the name"))
-      #expect(!refused.errors.contains("hunter2"))
-    }
-    #expect(try tool.run("list").text == "")
-    #expect(try tool.run("set", "--", "FOO=bar", input: "x").code == 0)
-    #expect(try tool.run("get", "FOO=bar").text == "x")
-  }
-
-  @Test func theVariableOfAKeyFileCountsForAnApplicationToo() throws {
-    let tool = try Tool(hasVault: false)
-    tool.environment["SECURESTORE_KEY_FILE"] = tool.path("keys/tool.key")
-    let made = try tool.run("init", "--app", "com.example.other")
-    #expect(made.code == 0, "\(made.errors)")
-    #expect(made.errors.contains("opens with file tool.key"))
-    #expect(try tool.run("--app", "com.example.other", "set", "A", input: "x").code == 0)
-    #expect(try tool.run("--app", "com.example.other", "get", "A").text == "x")
-    // It is not that of a vault which opens with another key.
-    tool.environment["SECURESTORE_KEY_FILE"] = nil
-    #expect(try tool.run("init").code == 0)
-    tool.environment["SECURESTORE_KEY_FILE"] = tool.path("keys/tool.key")
-    #expect(try tool.run("list").code == 0)
-    #expect(try tool.run("rotate", "--root", "--same-key").code == 0)
-    tool.environment["SECURESTORE_KEY_FILE"] = nil
-    #expect(try tool.run("--app", "com.example.other", "get", "A").code == 10)
   }
 
   @Test func theWayFromAKeyFileToACredentialIsExplained() throws {

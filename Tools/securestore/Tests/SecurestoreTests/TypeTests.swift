@@ -249,14 +249,4 @@ struct TypeTests {
     #expect(try tool.run("import", "app.env", "--overwrite", "--type", "NONE=int").code == 64)
     #expect(try tool.run("import", "app.env", "--overwrite", "--type", "PORT=hunter2").code == 64)
   }
-
-  @Test func theTypeOfADamagedValueIsNotGuessed() throws {
-    let tool = try Tool.withDamagedValue()
-    let refused = try tool.run("set", "BIG", input: "x")
-    #expect(refused.code == 12)
-    #expect(refused.errors.contains("Give the type of the new value with --type"))
-    #expect(try tool.run("import", "-", "--overwrite", input: "BIG=x\n").code == 12)
-    #expect(try tool.run("set", "BIG", "--type", "string", input: "x").code == 0)
-    #expect(try tool.run("get", "BIG").text == "x")
-  }
 }
