@@ -190,10 +190,6 @@ public final class VaultDelegate: ManifestPlace {
     try vault().census(waiting: deadline)
   }
 
-  package func strays(among names: Set<NameHash>) throws(StorageError) -> [NameHash?] {
-    try vault().strays(among: names, waiting: deadline)
-  }
-
   // MARK: - Forged records
 
   package var accountCount: Int { Manifest.bucketCount }

@@ -184,10 +184,6 @@ private final class InterruptedVault: ForwardingPlace, ManifestPlace {
 
   func census() throws(StorageError) -> RecordCensus? { try vault.census() }
 
-  func strays(among names: Set<NameHash>) throws(StorageError) -> [NameHash?] {
-    try vault.strays(among: names)
-  }
-
   var accountCount: Int { vault.accountCount }
 
   func accounts(

@@ -43,13 +43,12 @@ import Testing
 
   // MARK: - Listing
 
-  @Test func aValueWhoseNameIsDamagedInTheTableIsListedAsItIsLoaded() throws {
+  @Test func aValueWhoseNameIsDamagedInTheTableIsLoadedAndCountedAsUnreadable() throws {
     try breakNameInTable()
     let storage = storage("broken.vault")
     let listing = try storage.listing()
-    #expect(listing.unreadable == 0)
-    #expect(listing.keys.sorted() == keys)
-    #expect(try storage.keys().count == 8)
+    #expect(listing.keys.count == 7 && listing.unreadable == 1)
+    #expect(code { _ = try storage.keys() } == .damaged)
     for key in keys { #expect(try storage.load(String.self, forKey: key) == "value of \(key)") }
     #expect(try !storage.verify().isSound)
   }
@@ -89,11 +88,11 @@ import Testing
     #expect(left.count == (isInTable ? 1 : 0))
   }
 
-  @Test func whatCanNotBeRemovedIsSaidBeforeAnythingIs() throws {
+  @Test func whatCanNotBeRemovedIsSaid() throws {
     try breakNameInTable()
     let storage = storage("broken.vault")
     #expect(code { try storage.removeAll() } == .damaged)
-    #expect(try storage.keys().count == 8)
+    #expect(try storage.listing().unreadable == 1)
     try storage.repair(accepting: try storage.verify())
     try storage.removeAll()
     #expect(try storage.verify().recordCount == 0)

@@ -10,8 +10,6 @@ public struct HeldRecords {
   private let forEachRecord: ((NameHash, [UInt8]) -> Void) throws(StorageError) -> Void
   private let rewriteEach: ((Rewriting) throws(StorageError) -> Void)?
   private let takeKeys: ((ManifestKeys, ManifestKeys?) throws(StorageError) -> Void)?
-  /// Whether the manifest accounts for exactly the rewritten records; nil without a manifest.
-  package var comparingRewritten: (() throws(StorageError) -> Bool)?
   /// Whether it is proven that all records are visited and none was withheld.
   ///
   /// Nil where nothing proves that.
@@ -60,15 +58,6 @@ public struct HeldRecords {
       throw StorageError(.unsupported, "this storage's place can't rename all of its records")
     }
     try withoutActuallyEscaping(body) { (body) throws(StorageError) in try rewriteEach(body) }
-  }
-
-  /// Whether the rewritten records are all that somebody with the keys has written.
-  ///
-  /// Any other record was put there by somebody else.
-  ///
-  /// - Throws: `StorageError` when the sums can't be computed.
-  package func isWholeWithoutOthers() throws(StorageError) -> Bool {
-    try comparingRewritten?() ?? false
   }
 
   /// Whether it is proven that no record was withheld; false where nothing proves that.

@@ -22,13 +22,6 @@ package protocol ManifestPlace: RecordPlace {
   /// - Throws: `StorageError` when the place can't tell.
   func census() throws(StorageError) -> RecordCensus?
 
-  /// Finds the names in `names` that are listed but lead to no record, and were not removed
-  /// meanwhile.
-  ///
-  /// - Returns: for each such name, the name under which its record can be found, or nil.
-  /// - Throws: `StorageError` when the place can't tell.
-  func strays(among names: Set<NameHash>) throws(StorageError) -> [NameHash?]
-
   // MARK: Forged records
 
   /// How many accounts the records are divided into.

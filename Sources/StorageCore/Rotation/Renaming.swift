@@ -10,8 +10,8 @@ extension SealedStore {
   ///   - records: the records of the store.
   ///   - keyset: gets a fresh name key. Its primary key is new and seals the records.
   /// - Returns: how many records were sealed.
-  /// - Throws: `damaged` when a record does not open although someone with the keys may have
-  ///   written it: nobody could find that record under the new hash of its name.
+  /// - Throws: `damaged` when a record does not open: nobody could find it under the new hash of its
+  ///   name.
   func rename(
     _ records: HeldRecords, _ keyset: inout Keyset
   ) throws(StorageError) -> Int {
@@ -22,7 +22,7 @@ extension SealedStore {
       return try cryptography(key: text) { () throws(CryptoError) in try new.names.hash(name: text)
       }
     }
-    if let refusal, try !records.isWholeWithoutOthers() {
+    if let refusal {
       throw StorageError(
         refusal.code,
         "a record does not open, so its name is not known and can't be hashed with the new key: "

@@ -11,12 +11,14 @@ extension SealedStore {
     throw StorageError(.busy, "the store's keys kept changing during the call; try again")
   }
 
-  /// Explains listed names under which no record was found.
-  ///
-  /// - Returns: for each name that was not removed meanwhile, the name under which its record can
-  ///   be found, or nil.
-  func strays(among names: [NameHash]) throws(StorageError) -> [NameHash?] {
-    guard !names.isEmpty, let manifestPlace else { return [] }
-    return try manifestPlace.strays(among: Set(names))
+  /// How many of the names lead to no record although they are still listed: their rows have another
+  /// name in the index of a damaged file.
+  func misnamedCount(among names: [NameHash]) throws(StorageError) -> Int {
+    guard !names.isEmpty, manifestPlace != nil else { return 0 }
+    var count = 0
+    for name in Set(try place.names()).intersection(names) {
+      count += try place.lookup(name).record == nil ? 1 : 0
+    }
+    return count
   }
 }

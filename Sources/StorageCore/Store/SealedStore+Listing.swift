@@ -16,14 +16,7 @@ extension SealedStore {
       }
       if try !appendName(of: sealed, to: &names) { unreadable += 1 }
     }
-    for stray in try strays(among: absent) {
-      guard let stray, let sealed = try fetch(stray),
-        try appendName(of: sealed, to: &names)
-      else {
-        unreadable += 1
-        continue
-      }
-    }
+    unreadable += try misnamedCount(among: absent)
     return KeyListing(keys: names, unreadable: unreadable)
   }
 

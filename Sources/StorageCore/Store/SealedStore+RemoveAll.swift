@@ -27,13 +27,6 @@ extension SealedStore {
       let names = try place.names()
       let removals = names.map { RecordWrite(nil, for: $0) }
       guard !removals.isEmpty else { return 0 }
-      let strayCount = try strays(among: names).count
-      guard strayCount == 0 else {
-        throw StorageError(
-          .damaged,
-          "\(strayCount) of the records can't be removed, because their names are damaged; repair "
-            + "the store first")
-      }
       var rest = removals[...]
       do throws(StorageError) {
         while !rest.isEmpty {
@@ -44,7 +37,15 @@ extension SealedStore {
       } catch {
         throw refusal ?? error
       }
-      if rest.isEmpty { return names.count }
+      guard rest.isEmpty else { continue }
+      let misnamedCount = try misnamedCount(among: names)
+      guard misnamedCount == 0 else {
+        throw StorageError(
+          .damaged,
+          "\(misnamedCount) of the records can't be removed, because their names are damaged; repair "
+            + "the store and try again")
+      }
+      return names.count
     }
     throw StorageError(.busy, "another program kept changing the store's keys; try again")
   }

@@ -56,10 +56,8 @@ struct Migration {
       try remove(verified(copied(batch)))
       progress?(done, names.count)
     }
-    // Also count records that another name leads to. Such a damaged source must be repaired before
-    // its records can be removed.
-    report.unreadable += census.missing
-    report.unreadable += try source.strays(among: absent).count
+    // A source with records that another name leads to must be repaired before they can be removed.
+    report.unreadable += census.missing + (try source.misnamedCount(among: absent))
   }
 
   /// Refuses to copy a store onto itself: it has every value already, and would lose it.

@@ -19,12 +19,8 @@ final class OpenedVault: Sendable {
   /// Copies the log; nil for a vault that can't be written to.
   let log: LogCopier?
   private let idle = Lock<[Connection]>([])
-  /// A copy that is removed together with this object.
-  private let copy: PrivateCopy?
   /// Why there are no files beside the vault, of a vault that is read without them.
   let lackOfRoom: StorageError?
-  /// Whether reads come from a copy of the file.
-  var isCopy: Bool { copy != nil }
 
   // The connection that closes last merges the log into the file, which read-only connections can't
   // do. So they close first.
@@ -34,7 +30,6 @@ final class OpenedVault: Sendable {
   init(writing file: VaultFile, until end: ContinuousClock.Instant) throws(StorageError) {
     self.file = file
     mode = .readWrite
-    copy = nil
     lackOfRoom = nil
     guard file.isFolderWritable else { throw Self.readOnly(file) }
     main = try Connection(file.path, .readWrite, until: end)
@@ -73,15 +68,15 @@ final class OpenedVault: Sendable {
   ///
   /// If files can be made beside the vault, other processes may write meanwhile and their changes
   /// are followed. Otherwise a file that stands alone is read as it is, and SQLite reads a file
-  /// with a log together with the log. If SQLite can't do that, or a journal must be played back,
-  /// all files are copied to a private place and merged there.
+  /// with a log together with the log if its writer left the log's index.
   ///
   /// - Parameters:
   ///   - file: the file.
   ///   - end: how long to wait for other processes.
   ///   - lackOfRoom: why there can be no files beside the vault, if a full disk or a limit forbids
   ///     them.
-  /// - Throws: `StorageError` when it can't be opened, or is no vault.
+  /// - Throws: `StorageError` when it can't be opened, or is no vault; `readOnly` when a program ended
+  ///   in the middle of a write, and nothing can be written here to finish that.
   init(
     reading file: VaultFile, until end: ContinuousClock.Instant,
     without lackOfRoom: StorageError? = nil
@@ -92,33 +87,28 @@ final class OpenedVault: Sendable {
     let stamp = try file.stamp()
     let standsAlone = try file.standsAlone()
     if !file.isFolderWritable || lackOfRoom != nil, standsAlone {
-      (main, mode, copy) = (try Self.open(file.path, .immutable, until: end), .immutable, nil)
+      (main, mode) = (try Self.open(file.path, .immutable, until: end), .immutable)
       watch = .stamp(stamp)
       return
     }
-    let (connection, copy) = try Self.openBesideLog(file, until: end)
-    main = connection
-    mode = connection.mode
-    self.copy = copy
+    do throws(StorageError) {
+      main = try Self.openFinished(file, until: end)
+    } catch {
+      guard !file.isFolderWritable, try file.hasLog(),
+        [.readOnly, .denied, .io, .unavailable].contains(error.code)
+      else { throw error }
+      throw StorageError(
+        .readOnly,
+        "a program ended in the middle of its work on the vault, and this one can't finish it: open the "
+          + "vault once with a program that may write to the file and its folder (\(error.message))",
+        path: file.path, number: error.number)
+    }
+    mode = main.mode
     // Without a log there is no index, and asking for one would create it.
-    if copy == nil, try connection.hasLog(), let index = try connection.writeAheadIndex() {
+    if try main.hasLog(), let index = try main.writeAheadIndex() {
       watch = .index(index)
     } else {
       watch = .stamp(stamp)
-    }
-  }
-
-  /// A connection that also sees the content of the log.
-  private static func openBesideLog(
-    _ file: VaultFile, until end: ContinuousClock.Instant
-  ) throws(StorageError) -> (Connection, PrivateCopy?) {
-    do throws(StorageError) {
-      return (try openFinished(file, until: end), nil)
-    } catch {
-      guard !file.isFolderWritable, [.readOnly, .denied, .io, .unavailable].contains(error.code)
-      else { throw error }
-      let copy = try PrivateCopy(of: file)
-      return (try open(copy.path, .immutable, until: end), copy)
     }
   }
 
@@ -172,8 +162,7 @@ final class OpenedVault: Sendable {
     if let last = idle.withLock({ $0.popLast() }) {
       reader = last
     } else {
-      reader = try Self.open(
-        copy?.path ?? file.path, mode == .readWrite ? .readOnly : mode, until: end)
+      reader = try Self.open(file.path, mode == .readWrite ? .readOnly : mode, until: end)
     }
     reader.wait(until: end)
     defer {

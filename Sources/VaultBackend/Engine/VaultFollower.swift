@@ -81,7 +81,6 @@ final class VaultFollower: Sendable {
     waiting deadline: Duration, _ body: (Connection) throws(StorageError) -> Result
   ) throws(StorageError) -> Result? {
     try gate.requireSameProcess()
-    gate.leaveCopy()
     guard let opened = try follow(waiting: deadline) else { return nil }
     return try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
       reader.forgetPages()

@@ -175,13 +175,6 @@ final class VaultGate: Sendable {
   /// Closes the file at the end of the process; a later use opens it again.
   func shutDown() { opened.withLock { pause(&$0) } }
 
-  /// Closes a copy of the file, so that the next use reads the file itself.
-  func leaveCopy() {
-    opened.withLock { opened in
-      if opened?.isCopy == true { pause(&opened) }
-    }
-  }
-
   /// Makes the next transaction read everything from the file; the queue's leader calls it.
   func forgetPages() { opened.withLock { $0?.main.forgetPages() } }
 

@@ -138,18 +138,6 @@ struct Manifest: Hashable {
       && buckets.indices.allSatisfy { buckets[$0].removals == other.buckets[$0].removals }
   }
 
-  /// Whether a bucket of `actual` has fewer tombstones than this manifest counts.
-  func lacksRemovals(in actual: Manifest) -> Bool {
-    buckets.indices.contains { buckets[$0].removals > actual.buckets[$0].removals }
-  }
-
-  /// Takes over the removals of another manifest although their tombstones are gone, so that a
-  /// verification reports the loss.
-  mutating func keepRemovals(of other: Manifest) {
-    removals = other.removals
-    for index in buckets.indices { buckets[index].removals = other.buckets[index].removals }
-  }
-
   /// Whether two manifests count the same records and removals.
   func agrees(with other: Manifest) -> Bool { hasRecords(of: other) && hasRemovals(of: other) }
 
@@ -158,29 +146,16 @@ struct Manifest: Hashable {
   /// - Parameters:
   ///   - connection: the vault's file, in a transaction of the caller's.
   ///   - keys: hash the rows.
-  ///   - names: the records that count, besides all tombstones; nil for all.
-  ///   - generation: the commit of the manifest to compare with: nobody with the keys made a
-  ///     tombstone after that commit. Nil for all tombstones.
   /// - Returns: the manifest.
   /// - Throws: `StorageError` when a row can't be read or hashed.
   static func computed(
-    _ connection: Connection, _ keys: ManifestKeys, of names: [NameHash]? = nil,
-    upTo generation: UInt64? = nil
+    _ connection: Connection, _ keys: ManifestKeys
   ) throws(StorageError) -> Manifest {
     var manifest = Manifest()
-    if let names {
-      for name in names {
-        guard let record = try VaultRows.record(name, connection) else { continue }
-        try manifest.add(record, name, keys)
-      }
-    } else {
-      try VaultRows.visit(connection) { (name, record) throws(StorageError) in
-        try manifest.add(record, name, keys)
-      }
+    try VaultRows.visit(connection) { (name, record) throws(StorageError) in
+      try manifest.add(record, name, keys)
     }
-    let last = generation.map { Int64(clamping: $0) } ?? .max
     try VaultRows.visitRemovals(connection) { (sequence, name) throws(StorageError) in
-      guard sequence <= last else { return }
       manifest.addRemoval(try RecordShare(ofRemoval: sequence, name, keys), name)
     }
     return manifest

@@ -1,7 +1,7 @@
 internal import CryptoCore
 internal import StorageCore
 
-// Compares the records with the manifest before it is made anew.
+// What the manifest says about the records before it is made anew.
 
 extension VaultTransaction {
   /// The manifest before the change of the header, or nil when it was altered; `known` is the
@@ -12,45 +12,6 @@ extension VaultTransaction {
     // Another process may have changed the header since this one opened its keys.
     guard known == nil, let keys else { return known }
     return try Manifest.stored(in: connection, keys)
-  }
-
-  /// The result of comparing the rows with the manifest.
-  struct Comparison {
-    /// Whether the manifest counts only the requested records, although others exist.
-    let isWithoutOthers: Bool
-    /// Whether the manifest agrees about the removals as well.
-    ///
-    /// If not, there are tombstones that nobody with the keys made, and a genuine one may be
-    /// missing among them.
-    let hasRemovals: Bool
-  }
-
-  /// Compares the manifest with all rows, and with the records of `names`.
-  ///
-  /// - Returns: nil when the manifest agrees with neither, or when removals are missing.
-  static func comparison(
-    of told: Manifest, with connection: Connection, _ keys: ManifestKeys, _ names: [NameHash]
-  ) throws(StorageError) -> Comparison? {
-    for others in [true, false] {
-      let actual = try Manifest.computed(
-        connection, keys, of: others ? nil : names, upTo: told.generation)
-      guard told.hasRecords(of: actual), !told.lacksRemovals(in: actual) else { continue }
-      return Comparison(isWithoutOthers: !others, hasRemovals: told.hasRemovals(of: actual))
-    }
-    return nil
-  }
-
-  /// The same.
-  ///
-  /// - Throws: `damaged` when the manifest disagrees.
-  static func requireComparison(
-    of told: Manifest, with connection: Connection, _ keys: ManifestKeys, _ names: [NameHash]
-  ) throws(StorageError) -> Comparison {
-    if let found = try comparison(of: told, with: connection, keys, names) { return found }
-    throw StorageError(
-      .damaged,
-      "records were removed or put back by somebody without the keys; verify and repair the vault "
-        + "first", path: connection.path)
   }
 
   /// The most hidden records that are counted: the number comes from the manifest, and somebody who

@@ -39,19 +39,15 @@ extension VaultTransaction {
 
   /// Makes the manifest anew from the present rows, and makes every process read them again.
   ///
-  /// - Parameters:
-  ///   - other: the manifest's new keys; nil for those of the transaction.
-  ///   - names: the records that count; nil for all.
+  /// - Parameter other: the manifest's new keys; nil for those of the transaction.
   /// - Throws: `StorageError` when the rows can't be read.
-  mutating func recompute(
-    under other: ManifestKeys? = nil, of names: [NameHash]? = nil
-  ) throws(StorageError) {
+  mutating func recompute(under other: ManifestKeys? = nil) throws(StorageError) {
     if let other { keys = other }
     sequence += 1
     isWholesale = true
     guard let keys else { return }
     accounted = changes.count  // all changes are in the rows
-    manifest = try Manifest.computed(connection, keys, of: names)
+    manifest = try Manifest.computed(connection, keys)
   }
 
   /// Continues far beyond all known numbers: somebody with the keys chose this state, and no

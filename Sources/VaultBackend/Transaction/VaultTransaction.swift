@@ -242,11 +242,6 @@ struct VaultTransaction: ~Copyable {
         }
       },
       authenticating: { (keys, old) throws(StorageError) in (newKeys, oldKeys) = (keys, old) })
-    held.comparingRewritten = { () throws(StorageError) in
-      guard let oldKeys, let told = try Self.told(known, oldKeys, connection) else { return false }
-      return try Self.comparison(
-        of: told, with: connection, oldKeys, renamed.map(\.old))?.isWithoutOthers == true
-    }
     held.provingAll = { () throws(StorageError) in
       guard let oldKeys, let told = try Self.told(known, oldKeys, connection) else { return false }
       return told.hasRecords(of: try Manifest.computed(connection, oldKeys))
@@ -289,11 +284,13 @@ struct VaultTransaction: ~Copyable {
     }
     guard isRenaming else { return }
     // A new manifest would hide what somebody has done to the records, so they are compared first.
-    var found: Comparison?
-    let told = manifest
-    if let manifest, let oldKeys {
-      found = try Self.requireComparison(
-        of: manifest, with: connection, oldKeys, renamed.map(\.old))
+    if let manifest, let oldKeys,
+      try !Manifest.computed(connection, oldKeys).agrees(with: manifest)
+    {
+      throw StorageError(
+        .damaged,
+        "records were added, removed or put back by somebody without the keys; verify and repair the "
+          + "vault first", path: connection.path)
     }
     for entry in renamed {
       sequence += 1
@@ -303,8 +300,7 @@ struct VaultTransaction: ~Copyable {
     let isKept = manifest != nil
     // The names behind the old hashes of tombstones are unknown, so tombstones are removed.
     if isKept { try connection.statement("DELETE FROM record WHERE value IS NULL").run() }
-    try recompute(of: found?.isWithoutOthers == true ? renamed.map(\.new) : nil)
-    if let found, let told, !found.hasRemovals { manifest?.keepRemovals(of: told) }
+    try recompute()
     // An altered manifest stays altered, for a verification to report.
     if !isKept { manifest = nil }
   }

@@ -21,28 +21,4 @@ extension VaultEngine {
     // Without a file there are no records.
     return census ?? RecordCensus(names: [], missing: 0)
   }
-
-  /// The names among `names` that the table has but the index lacks, each with the name that the
-  /// index has for its row, if any.
-  ///
-  /// This reads the table once more, which happens only for a damaged file or after a removal.
-  func strays(
-    among names: Set<NameHash>, waiting deadline: Duration
-  ) throws(StorageError) -> [NameHash?] {
-    try follower.reading(waiting: deadline) { (connection) throws(StorageError) in
-      var rows: [Int64] = []
-      try VaultRows.visitNames(connection) { (sequence, name) throws(StorageError) in
-        if names.contains(name), try VaultRows.record(name, connection) == nil {
-          rows.append(sequence)
-        }
-      }
-      guard !rows.isEmpty else { return [] }
-      var found: [Int64: NameHash] = [:]
-      let wanted = Set(rows)
-      try VaultRows.visitIndex(connection) { sequence, name in
-        if wanted.contains(sequence), !names.contains(name) { found[sequence] = name }
-      }
-      return rows.map { found[$0] }
-    } ?? []
-  }
 }
