@@ -165,8 +165,8 @@ let package = Package(
     .testTarget(
       name: "SecureServiceTests",
       dependencies: [
-        "SecureService", "VaultBackend", "DefaultsBackend", "RemoteBackend", "StorageCore",
-        "CryptoCore", "StorageTesting", "TestSupport",
+        "SecureService", "VaultBackend", "DefaultsBackend", "RemoteBackend", "RemoteTesting",
+        "StorageCore", "CryptoCore", "StorageTesting", "TestSupport",
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",
           condition: .when(traits: ["Server"])),
@@ -235,9 +235,15 @@ let package = Package(
       ],
       sources: ["Sources/fuzz", "Tests"]),
     .target(name: "TestSupport", dependencies: ["CXattr"], path: "Tests/Support"),
+    .target(
+      name: "RemoteTesting", dependencies: ["RemoteBackend", "StorageCore", "CryptoCore"],
+      path: "Tests/RemoteTesting"),
     .testTarget(
       name: "RemoteBackendTests",
-      dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport"]),
+      dependencies: [
+        "RemoteBackend", "RemoteTesting", "StorageCore", "CryptoCore", "StorageTesting",
+        "TestSupport",
+      ]),
     .executableTarget(
       name: "EtcdTestChild", dependencies: ["EtcdBackend"], path: "Tests/EtcdTestChild"),
     .testTarget(

@@ -18,7 +18,6 @@ public final class VaultDelegate: ManifestPlace {
   struct Use: Sendable {
     let allowance: StoreAccess
     let trust: FolderTrust
-    var access: VaultAccess { allowance == .readOnly ? .readOnly : .readWrite }
 
     /// What `SecureStorage.bootstrap` says; from the first call on, a bootstrap is too late.
     static let bootstrapped: @Sendable () -> Use = {
@@ -26,17 +25,11 @@ public final class VaultDelegate: ManifestPlace {
       return Use(allowance: configuration.access, trust: configuration.folderTrust)
     }
 
-    static func of(_ access: VaultAccess, _ trust: FolderTrust) -> @Sendable () -> Use {
-      let use = Use(allowance: access == .readOnly ? .readOnly : .readWrite, trust: trust)
-      return { use }
+    static func of(_ access: StoreAccess, _ trust: FolderTrust) -> @Sendable () -> Use {
+      { Use(allowance: access, trust: trust) }
     }
   }
 
-  /// What the file is opened for.
-  ///
-  /// For a standard vault, `SecureStorage.bootstrap` says it; asking for it makes a later bootstrap
-  /// fail.
-  public var access: VaultAccess { use().access }
   package let deadline: Duration
   private let use: @Sendable () -> Use
   private let handle: PlaceHandle<VaultEngine>
@@ -52,7 +45,7 @@ public final class VaultDelegate: ManifestPlace {
   ///   - folderTrust: who may write to its folder, besides this user and root.
   ///   - deadline: how long a call waits for other processes before it throws `busy`.
   public convenience init(
-    at url: URL, access: VaultAccess = .readWrite, folderTrust: FolderTrust = .owner,
+    at url: URL, access: StoreAccess = .readWrite, folderTrust: FolderTrust = .owner,
     deadline: Duration = standardDeadline
   ) {
     let path = url.isFileURL ? url.path(percentEncoded: false) : ""
@@ -68,7 +61,8 @@ public final class VaultDelegate: ManifestPlace {
     self.deadline = deadline
     let find: @Sendable () throws(StorageError) -> VaultEngine = { () throws(StorageError) in
       let use = use()
-      return VaultRegistry.vault(of: try VaultFile(try path(), use.trust), use.access)
+      return VaultRegistry.vault(
+        of: try VaultFile(try path(), use.trust), isReadOnly: use.allowance == .readOnly)
     }
     handle = PlaceHandle(use: { use().allowance }, find: find)
   }
@@ -82,6 +76,9 @@ public final class VaultDelegate: ManifestPlace {
   // MARK: - The place
 
   /// What the program may do here.
+  ///
+  /// For a standard vault, `SecureStorage.bootstrap` says it; asking for it makes a later bootstrap
+  /// fail.
   public var allowance: StoreAccess { handle.allowance }
 
   /// From now on no storage of this process creates the vault.
@@ -148,6 +145,15 @@ public final class VaultDelegate: ManifestPlace {
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     try vault().writer.commit(writes, headerVersion: headerVersion, waiting: deadline)
+  }
+
+  /// Makes one write, in one atomic step, if the header has the given version.
+  ///
+  /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
+  public func commit(
+    _ write: RecordWrite, headerVersion: UInt64
+  ) throws(StorageError) -> CommitOutcome {
+    try vault().writer.commit(write, headerVersion: headerVersion, waiting: deadline)
   }
 
   /// Removes the vault's file and those beside it, whatever they contain.

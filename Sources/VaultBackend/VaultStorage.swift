@@ -39,7 +39,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   ///   - deadline: how long a call waits for other processes before it throws `busy`.
   ///   - errorClosure: gets the errors of calls that can't throw.
   public convenience init(
-    at url: URL, keySource: KeySource, access: VaultAccess = .readWrite,
+    at url: URL, keySource: KeySource, access: StoreAccess = .readWrite,
     folderTrust: FolderTrust = .owner, algorithm: AEADAlgorithm = .aes256GCM,
     authenticationTag: Data? = nil, deadline: Duration = VaultDelegate.standardDeadline,
     errorClosure: StorageErrorClosure? = nil
@@ -83,7 +83,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   ///   - access: what the file is opened for, unless `isBootstrapped`.
   ///   - path: returns the path.
   package convenience init(
-    isBootstrapped: Bool = false, keySource: KeySource, access: VaultAccess = .readWrite,
+    isBootstrapped: Bool = false, keySource: KeySource, access: StoreAccess = .readWrite,
     path: @escaping @Sendable () throws(StorageError) -> String
   ) {
     let use = isBootstrapped ? VaultDelegate.Use.bootstrapped : VaultDelegate.Use.of(access, .owner)
@@ -91,7 +91,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   }
 
   /// What the file is opened for.
-  package var access: VaultAccess { delegate.access }
+  package var access: StoreAccess { delegate.allowance }
 
   /// Whether a missing vault is an error and is not created.
   package var isRequired: Bool {

@@ -1,6 +1,7 @@
 import CryptoCore
 import Foundation
 import RemoteBackend
+import RemoteTesting
 import StorageCore
 import StorageTesting
 import Synchronization

@@ -1,5 +1,6 @@
 import CryptoCore
 import RemoteBackend
+import RemoteTesting
 import StorageCore
 import TestSupport
 import Testing

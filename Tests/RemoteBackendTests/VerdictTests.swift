@@ -1,5 +1,6 @@
 import Foundation
 import RemoteBackend
+import RemoteTesting
 import StorageCore
 import StorageTesting
 import Synchronization

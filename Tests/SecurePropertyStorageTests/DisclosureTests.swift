@@ -241,7 +241,7 @@ private final class Showing {
     let observers = ChangeObservers()
     let marker = Marker.value
     let observation = observers.add { _ in _ = marker }
-    show(observers, observation, DefaultsDurability.immediate, VaultAccess.readOnly)
+    show(observers, observation, DefaultsDurability.immediate, StoreAccess.readOnly)
     show(FaultyDelegate.Fault.corruption, FaultyDelegate.Operations.all)
   }
 

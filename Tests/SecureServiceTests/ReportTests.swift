@@ -5,6 +5,7 @@
   import Metrics
   import MetricsTestKit
   import RemoteBackend
+  import RemoteTesting
   import SecureService
   import StorageCore
   import StorageTesting

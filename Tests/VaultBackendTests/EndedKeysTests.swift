@@ -169,18 +169,20 @@ struct EndedKeysTests {
 
   // MARK: - New names
 
-  @Test func junkDoesNotKeepNamesFromBeingHashedAnew() throws {
+  @Test func afterARepairJunkDoesNotKeepNamesFromBeingHashedAnew() throws {
     let copy = try stolen(20)
     try copy.storage().save("forged", forKey: "key 7")
     for _ in 0..<3 { try plantJunk() }
-    let report = try vault.storage().rotate(openedBy: newSource, names: true)
-    #expect(report.reencrypted == 20 && report.remaining == 0 && report.setAside == 3)
+    let storage = vault.storage()
+    #expect(code { _ = try storage.rotate(openedBy: newSource, names: true) } == .damaged)
+    try storage.repair(accepting: try storage.verify(), droppingUnreadable: true)
+    let report = try storage.rotate(openedBy: newSource, names: true)
+    #expect(report.reencrypted == 20 && report.remaining == 0 && report.setAside == 0)
     let next = vault.storage(newSource)
     for index in 0..<20 {
       #expect(try next.load(String.self, forKey: "key \(index)") == "value \(index)")
     }
-    #expect(try next.listing().unreadable == 3)
-    #expect(try !next.verify().isSound, "what nobody with the keys has put there is still found")
+    #expect(try next.verify().isSound)
     try plant(from: copy)
     #expect(try vault.storage(newSource).load(String.self, forKey: "key 7") == "value 7")
   }

@@ -34,7 +34,7 @@ import Testing
   ///   - isListed: whether the list of keys is not to fall silently short.
   ///   - what: what was done to the file.
   private func expectNoWrongValue(
-    _ name: String, access: VaultAccess = .readWrite, code: StorageError.Code? = nil,
+    _ name: String, access: StoreAccess = .readWrite, code: StorageError.Code? = nil,
     orElse codes: Set<StorageError.Code> = [.damaged], isListed: Bool = true,
     _ what: @autoclosure () -> String
   ) {
@@ -167,7 +167,7 @@ import Testing
   @Test func aVaultThatIsCutOffIsNoVaultOrSaysWhatIsGone() throws {
     let bytes = try fill()
     for size in Array(stride(from: 0, to: bytes.count, by: 512)) + [1, 99, 100, bytes.count - 1] {
-      for access in [VaultAccess.readWrite, .readOnly] {
+      for access in [StoreAccess.readWrite, .readOnly] {
         try? FileManager.default.removeItem(at: vault.file("cut.vault-wal"))
         try vault.put(Array(bytes.prefix(size)), "cut.vault")
         expectNoWrongValue("cut.vault", access: access, "cut to \(size)")
@@ -194,7 +194,7 @@ import Testing
     var bytes = try fill()
     bytes[offset] = value
     try vault.put(bytes, "header.vault")
-    for access in [VaultAccess.readWrite, .readOnly] {
+    for access in [StoreAccess.readWrite, .readOnly] {
       expectNoWrongValue("header.vault", access: access, code: expected, "byte \(offset)")
     }
   }
@@ -235,7 +235,7 @@ import Testing
   func aFileOfAnotherSchemaIsDamaged(_ sql: String) throws {
     _ = try fill()
     do { try vault.tamper(sql) } catch { return }  // this SQLite lacks what is tried
-    for access in [VaultAccess.readWrite, .readOnly] {
+    for access in [StoreAccess.readWrite, .readOnly] {
       let storage = vault.storage(access: access)
       #expect(code { _ = try storage.load(String.self, forKey: "key-0") } == .damaged)
       #expect(code { try storage.save("value", forKey: "key-0") } != nil)
@@ -265,7 +265,7 @@ import Testing
     let status = try FileManager.default.attributesOfItem(atPath: vault.path)
     let isFile = status[.type] as? FileAttributeType == .typeRegular
     let expected: StorageError.Code = isFile ? .damaged : .denied
-    for access in [VaultAccess.readWrite, .readOnly] {
+    for access in [StoreAccess.readWrite, .readOnly] {
       let storage = vault.storage(access: access)
       #expect(code { _ = try storage.load(String.self, forKey: "key") } == expected)
       #expect(code { _ = try storage.verify() } == expected)
@@ -329,7 +329,7 @@ import Testing
   func oversizedAndEmptyBlobsAreDamage(_ sql: String, _ expected: StorageError.Code?) throws {
     try vault.put(try fill(), "blob.vault")
     try vault.tamper(sql, "blob.vault")
-    for access in [VaultAccess.readWrite, .readOnly] {
+    for access in [StoreAccess.readWrite, .readOnly] {
       let storage = VaultStorage(
         at: vault.file("blob.vault"), keySource: .key(TemporaryVault.key), access: access)
       #expect(code { _ = try storage.load(String.self, forKey: "key-0") } == expected)

@@ -12,7 +12,7 @@ import VaultBackend
     return try #require(attributes[.posixPermissions] as? Int)
   }
 
-  private func loads(_ access: VaultAccess = .readWrite) -> StorageError.Code? {
+  private func loads(_ access: StoreAccess = .readWrite) -> StorageError.Code? {
     code {
       let value = try vault.storage(access: access).load(String.self, forKey: "key")
       #expect(value == "newest")

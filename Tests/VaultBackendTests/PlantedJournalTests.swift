@@ -41,12 +41,12 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: victim.path))
   }
 
-  private func storage(_ access: VaultAccess = .readWrite) -> VaultStorage {
+  private func storage(_ access: StoreAccess = .readWrite) -> VaultStorage {
     VaultStorage(at: vault.url, keySource: .key(TemporaryVault.key), access: access)
   }
 
-  @Test(arguments: [VaultAccess.readOnly, .readWrite])
-  func nobodyFollowsIt(_ access: VaultAccess) throws {
+  @Test(arguments: [StoreAccess.readOnly, .readWrite])
+  func nobodyFollowsIt(_ access: StoreAccess) throws {
     try make()
     let other = VaultStorage(at: vault.file("other.vault"), keySource: .key(TemporaryVault.key))
     try other.save("value", forKey: "key")
@@ -94,8 +94,8 @@ import Testing
   }
 
   /// SQLite removes what has the name of a journal, and is none.
-  @Test(arguments: [VaultAccess.readOnly, .readWrite])
-  func aFileOfTheUsersWithTheNameOfAJournalIsLeft(_ access: VaultAccess) throws {
+  @Test(arguments: [StoreAccess.readOnly, .readWrite])
+  func aFileOfTheUsersWithTheNameOfAJournalIsLeft(_ access: StoreAccess) throws {
     try make()
     for text in ["my diary, of some length", "diary"] {
       try vault.put(Array(text.utf8), "test.vault-journal")
@@ -129,26 +129,5 @@ import Testing
     try vault.put(Array("precious".utf8), "precious")
     try FileManager.default.linkItem(atPath: vault.path, toPath: journal)
     expectRefused { _ = try storage().load(String.self, forKey: "key") }
-  }
-
-  /// A file may be much larger than what it takes.
-  @Test(.enabled(if: Machine.canMount, "needs the right to mount in a namespace"))
-  func theHolesOfALogAreNotCopied() throws {
-    try vault.saveAndDie()
-    // Without the index SQLite can't read it there.
-    try FileManager.default.removeItem(atPath: vault.path + "-shm")
-    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: vault.path + "-wal"))
-    try file.truncate(atOffset: 3 << 30)
-    try file.close()
-    let folder = vault.folder.path
-    try FileManager.default.createDirectory(
-      atPath: folder + "/private", withIntermediateDirectories: false)
-    let lines = try helper.run(
-      script: """
-        mount --bind \(folder) \(folder) && mount -o remount,ro,bind \(folder) || exit 1
-        mount -t tmpfs -o size=1m,mode=0700 tmpfs \(folder)/private || exit 1
-        XDG_RUNTIME_DIR=\(folder)/private "$0" load-read-only \(vault.path) key
-        """)
-    #expect(lines == ["newest"])
   }
 }

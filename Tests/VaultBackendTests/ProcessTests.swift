@@ -152,7 +152,7 @@ import VaultBackend
     try vault.storage().save("value", forKey: "key")
     let child = try Child(["python3", "-c", Self.holding, vault.path])
     #expect(child.nextLine() == "inside")
-    for access in [VaultAccess.readWrite, .readOnly] {
+    for access in [StoreAccess.readWrite, .readOnly] {
       let storage = vault.storage(access: access, deadline: .milliseconds(200))
       #expect(code { _ = try storage.load(String.self, forKey: "key") } == .busy)
     }

@@ -34,12 +34,12 @@ struct UnfinishedFileTests {
     try #require(vault.entries.contains("copy.vault-journal"))
   }
 
-  private func open(_ access: VaultAccess = .readWrite) -> VaultStorage {
+  private func open(_ access: StoreAccess = .readWrite) -> VaultStorage {
     VaultStorage(at: copy, keySource: .key(TemporaryVault.key), access: access)
   }
 
-  @Test(arguments: [VaultAccess.readOnly, .readWrite])
-  func itIsReadAsBefore(_ access: VaultAccess) throws {
+  @Test(arguments: [StoreAccess.readOnly, .readWrite])
+  func itIsReadAsBefore(_ access: StoreAccess) throws {
     try leaveUnfinished()
     #expect(try open(access).load(String.self, forKey: "key 1") == "value 1")
     #expect(!vault.entries.contains("copy.vault-journal"))

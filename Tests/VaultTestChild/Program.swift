@@ -17,7 +17,7 @@ struct Program {
   let path: String
   let storage: VaultStorage
 
-  init(path: String, access: VaultAccess) {
+  init(path: String, access: StoreAccess) {
     self.path = path
     storage = Self.storage(path, 7, access)
   }
@@ -27,7 +27,7 @@ struct Program {
   }
 
   private static func storage(
-    _ path: String, _ key: UInt8 = 7, _ access: VaultAccess = .readWrite,
+    _ path: String, _ key: UInt8 = 7, _ access: StoreAccess = .readWrite,
     _ deadline: Duration = .seconds(300)
   ) -> VaultStorage {
     VaultStorage(

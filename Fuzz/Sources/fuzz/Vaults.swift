@@ -68,12 +68,12 @@ private final class Vaults {
       guard unsafe mkdir(path, 0o700) == 0 else { finding("mkdir: \(errno)") }
     }
     rows = try VaultFile(base + "/rows")
-    engine = VaultEngine(rows, .readOnly)
+    engine = VaultEngine(rows, isReadOnly: true)
     descriptor = unsafe open(rows.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { finding("open: \(errno)") }
   }
 
-  func storage(_ access: VaultAccess = .readWrite) -> VaultStorage {
+  func storage(_ access: StoreAccess = .readWrite) -> VaultStorage {
     VaultStorage(at: URL(fileURLWithPath: path), keySource: .key(Sample.key), access: access)
   }
 

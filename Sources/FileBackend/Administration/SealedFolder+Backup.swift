@@ -192,7 +192,7 @@ extension SealedFolder {
     return (try SealedFolder(copy, algorithm: algorithm).entries(), report)
   }
 
-  private func indexCopy(at path: String, _ access: VaultAccess) -> VaultStorage {
+  private func indexCopy(at path: String, _ access: StoreAccess) -> VaultStorage {
     VaultStorage(
       at: URL(fileURLWithPath: path, isDirectory: false), keySource: index.store.keySource,
       access: access, folderTrust: index.folderTrust)

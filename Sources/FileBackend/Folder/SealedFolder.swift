@@ -27,7 +27,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
   /// What the folder is opened for.
   ///
   /// The standard folder has the access that the program was bootstrapped with. Asking settles it.
-  public var access: VaultAccess { index.access }
+  public var access: StoreAccess { index.access }
   /// The folder, whether it exists or not; nil if its place is not known, for example before
   /// `bootstrap`, and in a test whose stores are in memory.
   public var url: URL? { index.url?.deletingLastPathComponent() }
@@ -79,7 +79,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
   ///   - deadline: how long a call waits for other processes before it throws `busy`.
   ///   - errorClosure: takes the errors of properties, which can't throw.
   public convenience init(
-    at url: URL, keySource: KeySource, access: VaultAccess = .readWrite,
+    at url: URL, keySource: KeySource, access: StoreAccess = .readWrite,
     folderTrust: FolderTrust = .owner, algorithm: AEADAlgorithm = .aes256GCM,
     deadline: Duration = VaultDelegate.standardDeadline, errorClosure: StorageErrorClosure? = nil
   ) {

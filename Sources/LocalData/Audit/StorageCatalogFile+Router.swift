@@ -1,5 +1,4 @@
 public import StorageCore
-public import VaultBackend
 
 public import struct FoundationEssentials.URL
 
@@ -22,14 +21,14 @@ extension StorageCatalogFile {
   /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one.
   public func router(
     applicationID: String? = nil, keySource: KeySource, folder: URL? = nil,
-    access: VaultAccess = .readWrite
+    access: StoreAccess = .readWrite
   ) throws(StorageError) -> StorageRouter {
     StorageRouter(try core(applicationID, keySource, folder, access: access))
   }
 
   func core(
     _ applicationID: String?, _ keySource: KeySource, _ folder: URL?,
-    access: VaultAccess = .readWrite
+    access: StoreAccess = .readWrite
   ) throws(StorageError) -> RouterCore {
     guard let id = applicationID ?? self.applicationID else {
       throw StorageError(

@@ -14,7 +14,7 @@ final class Places: Sendable {
   private let test: TestPlaces?
   private let keyringBus: String?
   /// The access for vaults and sealed folders.
-  private let access: VaultAccess
+  private let access: StoreAccess
 
   private struct Open {
     var storages: [ExactString: DelegatedStorage] = [:]
@@ -24,7 +24,7 @@ final class Places: Sendable {
 
   init(
     _ locations: Locations, _ keySource: KeySource, test: TestPlaces? = nil,
-    keyringBus: String? = nil, access: VaultAccess = .readWrite
+    keyringBus: String? = nil, access: StoreAccess = .readWrite
   ) {
     self.access = access
     self.locations = locations

@@ -8,9 +8,9 @@ package enum FileSizeLimit {
   /// program, so the signal is blocked for this thread alone, and taken before it is let through
   /// again. Nothing happens where there is no limit, or where the program blocks the signal itself.
   package static func withoutSignal<Result, Failure>(
-    _ body: () throws(Failure) -> Result
+    if isLimited: Bool = isSet, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    guard isSet else { return try body() }
+    guard isLimited else { return try body() }
     var (signals, before) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&signals)
     unsafe sigaddset(&signals, SIGXFSZ)
@@ -28,7 +28,7 @@ package enum FileSizeLimit {
   }
 
   /// Whether the process has a limit now; prlimit(1) may set one at any time.
-  private static var isSet: Bool {
+  package static var isSet: Bool {
     var limit = rlimit()
     return unsafe getrlimit(__rlimit_resource_t(1), &limit) == 0 && limit.rlim_cur != .max
   }

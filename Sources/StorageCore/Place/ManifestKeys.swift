@@ -4,7 +4,7 @@ public import CryptoCore
 ///
 /// The seal of a single record does not show that a record was removed, or replaced by an older
 /// version of itself. The manifest of a delegate shows both: docs/file-format.md, section "Vault".
-public struct ManifestKeys: Sendable {
+public final class ManifestKeys: Sendable {
   /// Hashes single records; stays the same as long as the key that hashes names.
   public let records: KeyedHash
   /// Hashes single removals; stays the same as long as ``records``.

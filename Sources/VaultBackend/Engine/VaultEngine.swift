@@ -25,15 +25,18 @@ final class VaultEngine: SharedPlace {
   let writer: VaultWriter
 
   /// The vault of a file; see ``VaultRegistry``.
-  init(_ file: VaultFile, _ access: VaultAccess) {
+  init(_ file: VaultFile, isReadOnly: Bool) {
     self.file = file
     seen = SeenCommits.of(file)
     let notice = VaultNotice(file)
     observers = VaultObservers(file, notice)
-    gate = VaultGate(file, access, memory, observers)
+    let vault = VaultContext(
+      file: file, isReadOnly: isReadOnly, memory: memory, seen: seen, notice: notice,
+      observers: observers)
+    gate = VaultGate(vault)
     let log = VaultLog(gate)
-    follower = VaultFollower(file, access, memory, seen, observers, gate, log)
-    writer = VaultWriter(file, access, memory, seen, observers, gate, follower, log, notice)
+    follower = VaultFollower(vault, gate, log)
+    writer = VaultWriter(vault, gate, follower, log)
   }
 
   var path: String { file.path }

@@ -6,23 +6,12 @@ internal import StorageCore
 final class VaultFollower: Sendable {
   private typealias Change = (name: NameHash, kept: KeptRecord)
 
-  private let file: VaultFile
-  private let access: VaultAccess
-  private let memory: SharedLock<VaultMemory>
-  private let seen: SeenCommits
-  private let observers: VaultObservers
+  private let vault: VaultContext
   private let gate: VaultGate
   private let log: VaultLog
 
-  init(
-    _ file: VaultFile, _ access: VaultAccess, _ memory: SharedLock<VaultMemory>,
-    _ seen: SeenCommits, _ observers: VaultObservers, _ gate: VaultGate, _ log: VaultLog
-  ) {
-    self.file = file
-    self.access = access
-    self.memory = memory
-    self.seen = seen
-    self.observers = observers
+  init(_ vault: VaultContext, _ gate: VaultGate, _ log: VaultLog) {
+    self.vault = vault
     self.gate = gate
     self.log = log
   }
@@ -37,17 +26,19 @@ final class VaultFollower: Sendable {
     return try gate.withLock { (opened) throws(StorageError) in
       do throws(StorageError) {
         let current = try follow(&opened, until: end, waiting: deadline)
-        if observers.mustTellOfRecovery() {
-          memory.withLock { memory in
-            observers.notifyAll()
-            observers.notify(
+        if vault.observers.mustTellOfRecovery() {
+          vault.memory.withLock { memory in
+            vault.observers.notifyAll()
+            vault.observers.notify(
               memory.records.all.map { RecordChange(name: $0.key.name, record: $0.entry.record) },
               memory.headerVersion)
           }
         }
         return current
       } catch {
-        if observers.mustTell(of: error) { memory.withLock { _ in observers.notifyAll() } }
+        if vault.observers.mustTell(of: error) {
+          vault.memory.withLock { _ in vault.observers.notifyAll() }
+        }
         throw error
       }
     }
@@ -57,13 +48,13 @@ final class VaultFollower: Sendable {
     _ opened: inout OpenedVault?, until end: ContinuousClock.Instant, waiting deadline: Duration
   ) throws(StorageError) -> OpenedVault? {
     // This comes first: a state that is read later can then be older only if the file went back.
-    let past = seen.all
+    let past = vault.seen.all
     if opened != nil, gate.isReplaced(askingAlways: true) { gate.leave(&opened) }
     guard let current = try gate.open(&opened, until: end) else {
       gate.forget()
       return nil
     }
-    if case .stamp(let stamp) = current.watch, try file.stamp() != stamp {
+    if case .stamp(let stamp) = current.watch, try vault.file.stamp() != stamp {
       // An immutable connection may have read pages of the old file.
       try gate.reopen(&opened, stamp)
       guard let again = try gate.open(&opened, until: end) else { return nil }
@@ -99,7 +90,7 @@ final class VaultFollower: Sendable {
       case .index(let index): (.live(index, index.state), nil)
       case .stamp(let stamp): (.stamped(stamp), stamp)
       }
-    if memory.withLock({ $0.isCurrent(stamp) }) { return }
+    if vault.memory.withLock({ $0.isCurrent(stamp) }) { return }
     try opened.withReader(waiting: deadline) { (reader) throws(StorageError) in
       try reader.reading { () throws(StorageError) in
         try catchUp(reader, currency, besides: past)
@@ -124,8 +115,8 @@ final class VaultFollower: Sendable {
     let header = try VaultRows.header(connection)
     // Nothing in memory holds for another store.
     let found = header.flatMap { SeenCommits.Store(header: $0) }
-    if memory.withLock({ $0.isSuspect && $0.store != found }) { gate.forget() }
-    let (known, hasFollowed, isSuspect) = memory.withLock {
+    if vault.memory.withLock({ $0.isSuspect && $0.store != found }) { gate.forget() }
+    let (known, hasFollowed, isSuspect) = vault.memory.withLock {
       ($0.generation, $0.hasFollowed, $0.isSuspect)
     }
     if try mayHaveResidue(stamps, since: known) { log.noteOthersResidue() }
@@ -143,7 +134,7 @@ final class VaultFollower: Sendable {
     // may differ.
     let isFollowable =
       !isSuspect && known >= stamps.horizon && known <= stamps.generation
-    let isObserved = !observers.isEmpty
+    let isObserved = !vault.observers.isEmpty
     var changes: [Change] = []
     if known == 0 {
       // If memory was empty, report every record, except at the first look.
@@ -156,8 +147,8 @@ final class VaultFollower: Sendable {
       // The new file may have other name hashes.
       if isSuspect { changes += try additions(connection) }
     }
-    if let store, !isOlder { seen.see(numbers, of: store) }
-    memory.withLock { memory in
+    if let store, !isOlder { vault.seen.see(numbers, of: store) }
+    vault.memory.withLock { memory in
       // Observers hear of differences from memory, so memory keeps what they were told.
       if known == 0 || !isFollowable && !isObserved { memory.dropAll() }
       var news: [RecordChange] = []
@@ -174,8 +165,8 @@ final class VaultFollower: Sendable {
       memory.adopt(header: header)
       memory.follow(
         stamps.generation, horizon: stamps.horizon, isOlder ? .unknown : currency)
-      guard !observers.isEmpty else { return }
-      observers.notify(news, memory.headerVersion)
+      guard !vault.observers.isEmpty else { return }
+      vault.observers.notify(news, memory.headerVersion)
     }
   }
 
@@ -186,10 +177,10 @@ final class VaultFollower: Sendable {
   private func mayHaveResidue(
     _ stamps: VaultRows.Stamps, since known: Int64
   ) throws(StorageError) -> Bool {
-    guard access == .readWrite, stamps.header > known || stamps.generation < known else {
+    guard !vault.isReadOnly, stamps.header > known || stamps.generation < known else {
       return false
     }
-    return try file.hasLog()
+    return try vault.file.hasLog()
   }
 
   /// The store of the file's last commit, and its numbers; the manifest's number only if its keys
@@ -199,7 +190,7 @@ final class VaultFollower: Sendable {
   ) throws(StorageError) -> (store: SeenCommits.Store?, numbers: SeenCommits.Numbers) {
     var numbers = SeenCommits.Numbers(rows: stamps.generation)
     guard let header, let store = SeenCommits.Store(header: header) else { return (nil, numbers) }
-    let (known, keys) = memory.withLock { ($0.header, $0.currentManifestKeys) }
+    let (known, keys) = vault.memory.withLock { ($0.header, $0.currentManifestKeys) }
     if let keys, known == header {
       let manifest = try Manifest.stored(in: connection, keys)
       numbers.manifest = manifest.map { Int64(clamping: $0.generation) }
@@ -214,18 +205,18 @@ final class VaultFollower: Sendable {
       "the vault was replaced by an older version (commit \(number) instead of \(latest)) while this "
         + "program was running. If you did this on purpose, restart the programs that use the vault, "
         + "and use restore for backups next time. Otherwise verify the vault, and restore or repair it",
-      path: file.path)
+      path: vault.file.path)
   }
 
   /// The records and tombstones in memory that differ from the file's.
   private func differences(_ connection: Connection) throws(StorageError) -> [Change] {
     var changes: [Change] = []
-    for (key, old) in memory.withLock({ $0.records.all }) {
+    for (key, old) in vault.memory.withLock({ $0.records.all }) {
       let new = try VaultRows.kept(key.name, connection)
       if new.record != old.record || new.removal != old.removal { changes.append((key.name, new)) }
     }
     // Records that were too long to keep can't be compared, so they are all reported.
-    for key in memory.withLock({ $0.unkept }) {
+    for key in vault.memory.withLock({ $0.unkept }) {
       changes.append((key.name, try VaultRows.kept(key.name, connection)))
     }
     return changes
@@ -235,7 +226,7 @@ final class VaultFollower: Sendable {
   private func additions(_ connection: Connection) throws(StorageError) -> [Change] {
     try VaultRows.changes(since: 0, withRecords: true, connection).filter { change in
       change.kept.record != nil
-        && memory.withLock { $0.records[NameKey(change.name)] == nil }
+        && vault.memory.withLock { $0.records[NameKey(change.name)] == nil }
     }
   }
 }

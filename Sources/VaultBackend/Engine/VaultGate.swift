@@ -7,22 +7,11 @@ internal import StorageCore
 /// once and in order. A writer holds the gate during its commit. Readers do not wait for that:
 /// until the commit is done, the records in memory are current.
 final class VaultGate: Sendable {
-  private let file: VaultFile
-  private let access: VaultAccess
-  private let memory: SharedLock<VaultMemory>
-  private let observers: VaultObservers
+  private let vault: VaultContext
   private let freshness = Freshness()
   private let opened = Lock<OpenedVault?>(nil)
 
-  init(
-    _ file: VaultFile, _ access: VaultAccess, _ memory: SharedLock<VaultMemory>,
-    _ observers: VaultObservers
-  ) {
-    self.file = file
-    self.access = access
-    self.memory = memory
-    self.observers = observers
-  }
+  init(_ vault: VaultContext) { self.vault = vault }
 
   /// Lends the open file, or nil, to one thread at a time.
   func withLock<Result>(
@@ -39,7 +28,7 @@ final class VaultGate: Sendable {
   var mayBeCurrent: Bool { freshness.mayBeCurrent }
 
   /// The files' stamp, if no shared memory tells about changes.
-  func stamp() throws(StorageError) -> VaultFile.Stamp? { try freshness.stamp(of: file) }
+  func stamp() throws(StorageError) -> VaultFile.Stamp? { try freshness.stamp(of: vault.file) }
 
   /// Whether the path no longer leads to the open file, which nothing else tells a process that
   /// only reads.
@@ -49,10 +38,10 @@ final class VaultGate: Sendable {
   func isReplaced(askingAlways: Bool = false) -> Bool {
     let now = ClockTick.now
     guard askingAlways || !freshness.wasSeen(at: now),
-      let place = memory.read({ $0.place })
+      let place = vault.memory.read({ $0.place })
     else { return false }
     do throws(StorageError) {
-      guard try FileStatus.ofEntry(file.path)?.identity == place else { return true }
+      guard try FileStatus.ofEntry(vault.file.path)?.identity == place else { return true }
     } catch {}
     freshness.noteSeen(at: now)
     return false
@@ -66,7 +55,7 @@ final class VaultGate: Sendable {
     throw StorageError(
       .unavailable,
       "the vault was opened before fork(2) and can't be used in the child; use it after execve(2)",
-      path: file.path)
+      path: vault.file.path)
   }
 
   // MARK: - Opening
@@ -77,19 +66,19 @@ final class VaultGate: Sendable {
     _ opened: inout OpenedVault?, until end: ContinuousClock.Instant
   ) throws(StorageError) -> OpenedVault? {
     if let opened { return opened }
-    guard try file.check(mending: access == .readWrite) else { return nil }
+    guard try vault.file.check(mending: !vault.isReadOnly) else { return nil }
     // Read before the file is opened, so that a replacement in between is noticed.
-    var place = try file.place()
+    var place = try vault.file.place()
     var new = try openFile(until: end)
     // The file may have been replaced during the wait for its lock, or the folder while SQLite,
     // which knows only paths, looked for it.
     while try isMoved(new, from: place), ContinuousClock.now < end {
-      place = try file.place()
+      place = try vault.file.place()
       new = try openFile(until: end)
     }
     let isStamped = if case .stamp = new.watch { true } else { false }
     // The stamp already shows a replacement.
-    memory.withLock { $0.place = isStamped ? nil : place }
+    vault.memory.withLock { $0.place = isStamped ? nil : place }
     opened = new
     freshness.noteOpening(isStamped: isStamped)
     return new
@@ -99,27 +88,23 @@ final class VaultGate: Sendable {
     _ opened: OpenedVault, from place: FileStatus.Identity?
   ) throws(StorageError) -> Bool {
     if try opened.main.hasMoved() { return true }
-    return try file.place() != place
+    return try vault.file.place() != place
   }
 
   private func openFile(
     until end: ContinuousClock.Instant
   ) throws(StorageError) -> OpenedVault {
     do throws(StorageError) {
-      switch access {
-      case .readWrite:
-        // A vault on a read-only disk can still be read; a write throws the reason.
-        guard file.isWritable, file.isFolderWritable else {
-          return try OpenedVault(reading: file, until: end)
-        }
-        return try OpenedVault(writing: file, until: end)
-      case .readOnly: return try OpenedVault(reading: file, until: end)
+      // A vault on a read-only disk can still be read; a write throws the reason.
+      guard !vault.isReadOnly, vault.file.isWritable, vault.file.isFolderWritable else {
+        return try OpenedVault(reading: vault.file, until: end)
       }
+      return try OpenedVault(writing: vault.file, until: end)
     } catch {
       // If the disk has no room for shared memory, nobody has the vault open, so it can be read as
       // it is.
-      guard error.code == .full, try file.standsAlone() else { throw error }
-      return try OpenedVault(reading: file, until: end, without: error)
+      guard error.code == .full, try vault.file.standsAlone() else { throw error }
+      return try OpenedVault(reading: vault.file, until: end, without: error)
     }
   }
 
@@ -135,14 +120,14 @@ final class VaultGate: Sendable {
   /// Closes a file that was replaced by another with possibly the same content; under the gate.
   func leave(_ opened: inout OpenedVault?) {
     // Comes first, since memory may use the index of the file that is closed.
-    memory.withLock { $0.suspect() }
+    vault.memory.withLock { $0.suspect() }
     release(&opened)
   }
 
   /// Closes a file whose next opening may show another state of it; under the gate.
   func pause(_ opened: inout OpenedVault?) {
     // Comes first, since memory may use the index of the file that is closed.
-    memory.withLock { $0.doubt() }
+    vault.memory.withLock { $0.doubt() }
     release(&opened)
   }
 
@@ -151,7 +136,7 @@ final class VaultGate: Sendable {
   func reopen(
     _ opened: inout OpenedVault?, _ stamp: VaultFile.Stamp
   ) throws(StorageError) {
-    let now = try file.stamp().file
+    let now = try vault.file.stamp().file
     // In the same file, the changes can be found; in another file, everything may differ.
     guard let old = stamp.file, now?.inode == old.inode, now?.device == old.device else {
       return close(&opened)
@@ -181,12 +166,12 @@ final class VaultGate: Sendable {
   /// Empties memory, as for a vault without records, and tells the observers which records are
   /// gone; under the gate.
   func forget() {
-    memory.withLock { memory in
+    vault.memory.withLock { memory in
       let gone =
-        observers.isEmpty
+        vault.observers.isEmpty
         ? [] : memory.records.all.filter { $0.entry.record != nil }.map(\.key.name)
       memory.reset()
-      observers.notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
+      vault.observers.notify(gone.map { RecordChange(name: $0, record: nil) }, memory.headerVersion)
     }
   }
 }

@@ -6,7 +6,7 @@ internal import StorageCore
 enum VaultRegistry {
   private struct Key: Hashable {
     let file: VaultFile
-    let access: VaultAccess
+    let isReadOnly: Bool
     let trust: FolderTrust
   }
   private static let vaults = WeakTable<Key, VaultEngine>()
@@ -41,10 +41,10 @@ enum VaultRegistry {
   }
 
   /// The vault of a file.
-  static func vault(of file: VaultFile, _ access: VaultAccess) -> VaultEngine {
-    vaults.object(Key(file: file, access: access, trust: file.trust)) {
+  static func vault(of file: VaultFile, isReadOnly: Bool) -> VaultEngine {
+    vaults.object(Key(file: file, isReadOnly: isReadOnly, trust: file.trust)) {
       _ = closing
-      return VaultEngine(file, access)
+      return VaultEngine(file, isReadOnly: isReadOnly)
     }
   }
 }

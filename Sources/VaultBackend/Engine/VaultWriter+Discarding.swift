@@ -17,19 +17,19 @@ extension VaultWriter {
   /// transaction, which the others see as any other change; they write to no file that is gone.
   func empty(waiting deadline: Duration, isMaking: Bool) throws(StorageError) {
     let isNews = try alone(waiting: deadline) { (end) throws(StorageError) in
-      let folder = try file.openForDiscarding()
+      let folder = try vault.file.openForDiscarding()
       let isThere = try folder.map { (folder) throws(StorageError) in
-        try file.removeStrayLogs(in: folder)
+        try vault.file.removeStrayLogs(in: folder)
       }
       if isThere == true {
         try replaceByEmpty(until: end)
       } else if isMaking {
-        try file.create()
+        try vault.file.create()
       }
       try tellOfEmptying()
       return isThere == true
     }
-    if isNews { notice.post() }
+    if isNews { vault.notice.post() }
   }
 
   private func replaceByEmpty(until end: ContinuousClock.Instant) throws(StorageError) {
@@ -52,10 +52,10 @@ extension VaultWriter {
 
   /// Exchanges the file, which nobody else may have open, for an empty vault.
   private func exchange(until end: ContinuousClock.Instant) throws(StorageError) {
-    VaultRegistry.leave(file, but: gate)
+    VaultRegistry.leave(vault.file, but: gate)
     try gate.withLock { (opened) throws(StorageError) in
       gate.leave(&opened)
-      _ = try VaultCopy.make(file, replacing: true, until: end) {
+      _ = try VaultCopy.make(vault.file, replacing: true, until: end) {
         (connection) throws(StorageError) in
         try VaultSchema.create(connection)
       }
@@ -64,15 +64,17 @@ extension VaultWriter {
 
   /// Removes the file of an empty vault, unless somebody has it open or has written to it.
   private func removeIfUnused() throws(StorageError) {
-    guard let folder = try file.openFolder(), try folder.contains(file.name) else { return }
-    VaultRegistry.leave(file, but: gate)
+    guard let folder = try vault.file.openFolder(), try folder.contains(vault.file.name) else {
+      return
+    }
+    VaultRegistry.leave(vault.file, but: gate)
     try gate.withLock { (opened) throws(StorageError) in
       gate.leave(&opened)
       do throws(StorageError) {
-        let sole = try SoleUse(of: file, until: .now)
-        let connection = try Connection(file.path, .immutable, until: .now)
+        let sole = try SoleUse(of: vault.file, until: .now)
+        let connection = try Connection(vault.file.path, .immutable, until: .now)
         if try VaultRows.header(connection) == nil, try VaultRows.isEmpty(connection) {
-          try file.remove(from: folder)
+          try vault.file.remove(from: folder)
         }
         _ = consume sole
       } catch {
@@ -85,7 +87,7 @@ extension VaultWriter {
   private func tellOfEmptying() throws(StorageError) {
     try gate.withLock { (_) throws(StorageError) in gate.forget() }
     // Of a vault that could not be read, the names are not known.
-    memory.withLock { _ in observers.notifyAll() }
+    vault.memory.withLock { _ in vault.observers.notifyAll() }
   }
 }
 

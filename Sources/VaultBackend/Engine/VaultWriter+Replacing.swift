@@ -17,12 +17,12 @@ extension VaultWriter {
     until end: ContinuousClock.Instant, _ body: (Connection) throws(StorageError) -> Void
   ) throws(StorageError) -> String? {
     // The closed engines open the new file at their next use.
-    VaultRegistry.close(file, but: gate)
+    VaultRegistry.close(vault.file, but: gate)
     let kept = try gate.withLock { (opened) throws(StorageError) in
       gate.close(&opened)
-      return try VaultCopy.make(file, replacing: true, keepingOld: true, until: end, body)
+      return try VaultCopy.make(vault.file, replacing: true, keepingOld: true, until: end, body)
     }
-    notice.post()
+    vault.notice.post()
     return kept
   }
 
@@ -42,7 +42,7 @@ extension VaultWriter {
           .damaged,
           "the hashes of removed names were kept, because the records are not the latest ones; verify "
             + "the vault, and compact it again when it is sound",
-          path: file.path))
+          path: vault.file.path))
     }
     try gate.withLock { (opened) throws(StorageError) in
       guard let connection = opened?.main else { return }
@@ -51,7 +51,7 @@ extension VaultWriter {
       try connection.withAttaching { () throws(StorageError) in
         try connection.execute("VACUUM")
       }
-      memory.withLock { $0.doubt() }
+      vault.memory.withLock { $0.doubt() }
     }
     log.scrub()
     return true

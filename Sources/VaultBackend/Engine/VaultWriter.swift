@@ -19,32 +19,23 @@ final class VaultWriter: Sendable {
   /// pause between two of their attempts.
   private static let headStart: useconds_t = 700
 
-  let file: VaultFile
-  private let access: VaultAccess
-  let memory: SharedLock<VaultMemory>
-  private let seen: SeenCommits
-  let observers: VaultObservers
+  /// A single batch may be too large, or meet a damaged row.
+  private static let errorsOfOneBatch: [StorageError.Code] = [.full, .invalid, .damaged]
+
+  let vault: VaultContext
   let gate: VaultGate
   private let follower: VaultFollower
   let log: VaultLog
-  let notice: VaultNotice
   private let queue = WriteQueue()
+  /// The manifest that this process wrote last; changed under the gate.
+  private let written = Lock<VaultTransaction.WrittenManifest?>(nil)
   private let mustExist = Atomic<Bool>(false)
 
-  init(
-    _ file: VaultFile, _ access: VaultAccess, _ memory: SharedLock<VaultMemory>,
-    _ seen: SeenCommits, _ observers: VaultObservers, _ gate: VaultGate,
-    _ follower: VaultFollower, _ log: VaultLog, _ notice: VaultNotice
-  ) {
-    self.file = file
-    self.access = access
-    self.memory = memory
-    self.seen = seen
-    self.observers = observers
+  init(_ vault: VaultContext, _ gate: VaultGate, _ follower: VaultFollower, _ log: VaultLog) {
+    self.vault = vault
     self.gate = gate
     self.follower = follower
     self.log = log
-    self.notice = notice
   }
 
   /// From now on no storage of this process creates the vault.
@@ -59,19 +50,32 @@ final class VaultWriter: Sendable {
   func commit(
     _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
   ) throws(StorageError) -> CommitOutcome {
-    try gate.requireSameProcess()
     var writes = writes
-    if let keys = memory.withLock({ $0.currentManifestKeys }) {
+    if let keys = vault.memory.read({ $0.currentManifestKeys }) {
       // Hashed here and not by the leader, who would hash for all that share the commit.
       for index in writes.indices { try writes[index].hash(under: keys) }
     }
+    return try perform(writes, headerVersion: headerVersion, waiting: deadline)
+  }
+
+  /// Makes one write, durably, if the header has the given version.
+  func commit(
+    _ write: consuming RecordWrite, headerVersion: UInt64, waiting deadline: Duration
+  ) throws(StorageError) -> CommitOutcome {
+    if let keys = vault.memory.read({ $0.currentManifestKeys }) { try write.hash(under: keys) }
+    return try perform([write], headerVersion: headerVersion, waiting: deadline)
+  }
+
+  private func perform(
+    _ writes: [RecordWrite], headerVersion: UInt64, waiting deadline: Duration
+  ) throws(StorageError) -> CommitOutcome {
+    try gate.requireSameProcess()
     let ticket = WriteTicket(writes, headerVersion: headerVersion, until: .now + deadline)
     return try queue.perform(
-      // A single batch may be too large, or meet a damaged row.
-      ticket, aloneAfter: [.full, .invalid, .damaged],
+      ticket, aloneAfter: Self.errorsOfOneBatch,
       // Other processes try for SQLite's lock only now and then: without a pause they would not
       // find it free.
-      afterwards: { if notice.isAwaited { usleep(Self.headStart) } },
+      afterwards: { if vault.notice.isAwaited { usleep(Self.headStart) } },
       write)
   }
 
@@ -92,7 +96,7 @@ final class VaultWriter: Sendable {
       guard error.code == .full, group.allSatisfy(\.isRemoval) else { throw error }
     }
     // Otherwise nobody could make room on a full disk by removing values.
-    return try notice.lendingSpace { () throws(StorageError) in
+    return try vault.notice.lendingSpace { () throws(StorageError) in
       log.copy()
       do throws(StorageError) {
         return try writeOnce(&group, false)
@@ -110,12 +114,12 @@ final class VaultWriter: Sendable {
     defer { group = batches }
     try withTransaction(until: group[0].end) {
       (transaction: inout VaultTransaction) throws(StorageError) in
-      let version = memory.withLock { $0.headerVersion }
       var turns = WriteQueue.turnLimit
       while outcomes.count < batches.count {
-        outcomes.append(try Self.apply(batches[outcomes.count], version, &transaction))
+        outcomes.append(try Self.apply(batches[outcomes.count], &transaction))
         if isShared, outcomes.count == batches.count {
-          batches += queue.gatherFollowers(besides: batches.count, turns: &turns)
+          let followers = queue.gatherFollowers(besides: batches.count, turns: &turns)
+          if !followers.isEmpty { batches += followers }
         }
       }
     }
@@ -134,9 +138,11 @@ final class VaultWriter: Sendable {
   ///
   /// All conditions are about the state before the batch.
   private static func apply(
-    _ ticket: WriteTicket, _ version: UInt64, _ transaction: inout VaultTransaction
+    _ ticket: WriteTicket, _ transaction: inout VaultTransaction
   ) throws(StorageError) -> CommitOutcome {
-    if let expected = ticket.headerVersion, expected != version { return .headerChanged }
+    if let expected = ticket.headerVersion, expected != transaction.headerVersion {
+      return .headerChanged
+    }
     guard try transaction.canKeepManifest() else {
       // A storage opens a header's keys before it writes under that header, unless it can't.
       throw StorageError(
@@ -174,14 +180,14 @@ final class VaultWriter: Sendable {
     until end: ContinuousClock.Instant, acceptingOlder isOlderAccepted: Bool = false,
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) {
-    guard access == .readWrite else {
-      guard try file.check(mending: false) else {
+    guard !vault.isReadOnly else {
+      guard try vault.file.check(mending: false) else {
         throw StorageError(
           .unavailable,
           "the vault does not exist, and a read-only open does not create one; check the path, or "
-            + "create the vault with write access", path: file.path)
+            + "create the vault with write access", path: vault.file.path)
       }
-      throw Self.openedReadOnly(file.path)
+      throw Self.openedReadOnly(vault.file.path)
     }
     let opened = try openForWriting(until: end)
     let connection = opened.main
@@ -191,12 +197,12 @@ final class VaultWriter: Sendable {
       // Memory must not keep using the index of a closed file.
       guard current === opened else {
         throw StorageError(
-          .unavailable, "the vault was closed because the program is ending", path: file.path)
+          .unavailable, "the vault was closed because the program is ending", path: vault.file.path)
       }
       return try write(opened, acceptingOlder: isOlderAccepted, body)
     }
     guard let isToBeScrubbed else { return }
-    notice.post()
+    vault.notice.post()
     log.tend(opened, isToBeScrubbed: isToBeScrubbed)
   }
 
@@ -216,7 +222,7 @@ final class VaultWriter: Sendable {
     } catch {
       guard error.code == .busy, ContinuousClock.now < end else { throw error }
     }
-    try notice.whileWaiting { () throws(StorageError) in
+    try vault.notice.whileWaiting { () throws(StorageError) in
       connection.wait(until: end)
       try connection.beginWriting()
     }
@@ -236,13 +242,13 @@ final class VaultWriter: Sendable {
         }
       }
       if let opened = try gate.open(&opened, until: end) { return try withRoom(opened) }
-      guard !makesNothing else { throw .missing(file.path) }
-      try file.create()
+      guard !makesNothing else { throw .missing(vault.file.path) }
+      try vault.file.create()
       guard let opened = try gate.open(&opened, until: end) else {
         throw StorageError(
           .unavailable,
           "the vault was removed as soon as it was made; find out which program removes it, then try "
-            + "again", path: file.path)
+            + "again", path: vault.file.path)
       }
       return try withRoom(opened)
     }
@@ -252,9 +258,11 @@ final class VaultWriter: Sendable {
   /// has no room for files beside it.
   private func withRoom(_ opened: OpenedVault) throws(StorageError) -> OpenedVault {
     guard opened.log != nil else {
-      guard file.isWritable, file.isFolderWritable else { throw OpenedVault.readOnly(file) }
+      guard vault.file.isWritable, vault.file.isFolderWritable else {
+        throw OpenedVault.readOnly(vault.file)
+      }
       throw opened.lackOfRoom
-        ?? StorageError(.full, "the disk is full; free some space", path: file.path)
+        ?? StorageError(.full, "the disk is full; free some space", path: vault.file.path)
     }
     return opened
   }
@@ -267,22 +275,28 @@ final class VaultWriter: Sendable {
     _ body: (inout VaultTransaction) throws(StorageError) -> Void
   ) throws(StorageError) -> Bool? {
     guard case .index(let index) = opened.watch else {
-      throw Self.openedReadOnly(file.path)
+      throw Self.openedReadOnly(vault.file.path)
     }
     // Nobody else can write now, so the state stays the same until the commit.
     let before = index.state
-    if !memory.withLock({ $0.isCurrent(nil) }) {
+    var base = vault.memory.read { $0.writeBase }
+    if !base.isCurrent {
       try follower.catchUp(
-        opened.main, .live(index, before), besides: seen.all, acceptingOlder: isOlderAccepted)
+        opened.main, .live(index, before), besides: vault.seen.all, acceptingOlder: isOlderAccepted)
+      base = vault.memory.read { $0.writeBase }
     }
-    var transaction = try VaultTransaction(opened.main, memory, seen)
+    var transaction = try VaultTransaction(
+      opened.main, vault.memory, vault.seen, over: base, base.isManifestOurs ? takeManifest() : nil)
     try body(&transaction)
-    guard !transaction.isEmpty else { return nil }
+    guard !transaction.isEmpty else {
+      keep(transaction.manifest, transaction.keys)
+      return nil
+    }
     try transaction.commit()
     let after = index.state
     // If another process has written since, memory must be brought up to date again.
     let isOurs = after.changes == before.changes &+ 1
-    memory.withLock { memory in
+    vault.memory.withLock { memory in
       if let header = transaction.header { memory.adopt(header: header) }
       // Everything is then read anew at the next access, here and in every other process.
       if transaction.isWholesale { return memory.doubt() }
@@ -292,16 +306,30 @@ final class VaultWriter: Sendable {
         isOurs ? .live(index, after) : .unknown)
       if let store = memory.store {
         let manifest = transaction.manifest == nil ? nil : transaction.sequence
-        seen.see(.init(rows: transaction.sequence, manifest: manifest), of: store)
+        vault.seen.see(.init(rows: transaction.sequence, manifest: manifest), of: store)
       }
-      memory.keep(isOurs ? transaction.manifest : nil, transaction.keys)
-      guard !observers.isEmpty else { return }
-      observers.notify(
+      if isOurs { memory.noteManifest() }
+      guard !vault.observers.isEmpty else { return }
+      vault.observers.notify(
         transaction.changes.filter(\.isNews).map {
           RecordChange(name: $0.name, record: $0.new.record)
         }, memory.headerVersion)
     }
+    keep(transaction.manifest, transaction.keys)
     return transaction.isScrubNeeded
+  }
+
+  /// The manifest is taken out, so that the transaction changes it in place.
+  private func takeManifest() -> VaultTransaction.WrittenManifest? {
+    written.withLock { written in
+      defer { written = nil }
+      return written
+    }
+  }
+
+  private func keep(_ manifest: Manifest?, _ keys: ManifestKeys?) {
+    guard let manifest, let keys else { return }
+    written.withLock { $0 = .init(manifest: manifest, keys: keys) }
   }
 
   // MARK: - The header
@@ -318,7 +346,7 @@ final class VaultWriter: Sendable {
         (transaction: inout VaultTransaction) throws(StorageError) in
         try transaction.updateHeader(body)
       }
-      return memory.withLock { $0.headerVersion }
+      return vault.memory.withLock { $0.headerVersion }
     }
   }
 

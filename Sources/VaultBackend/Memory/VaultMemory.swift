@@ -15,10 +15,13 @@ struct VaultMemory: ~Copyable {
     case stamped(VaultFile.Stamp)
   }
 
-  /// A struct, since a tuple is copied and destroyed through its metadata.
-  private struct WrittenManifest {
-    let manifest: Manifest
-    let keys: ManifestKeys
+  /// What a write transaction begins with.
+  struct WriteBase {
+    let isCurrent: Bool
+    let generation: Int64
+    let headerVersion: UInt64
+    let keys: ManifestKeys?
+    let isManifestOurs: Bool
   }
 
   /// How many names without a record are remembered.
@@ -48,8 +51,8 @@ struct VaultMemory: ~Copyable {
   private(set) var isSuspect = false
   /// The identity of the open file, if its index is used.
   var place: FileStatus.Identity?
-  /// The manifest that this process wrote last, with its keys.
-  private var writtenManifest: WrittenManifest?
+  /// Whether the file has the manifest that this process wrote last.
+  private(set) var isManifestOurs = false
   /// The manifest's keys, with the version of their header.
   private var manifestKeys: (keys: ManifestKeys, headerVersion: UInt64)?
 
@@ -130,25 +133,20 @@ struct VaultMemory: ~Copyable {
     self.generation = generation
     self.horizon = horizon
     // A writer may have changed the manifest without changing the sequence number.
-    writtenManifest = nil
+    isManifestOurs = false
     self.currency = currency
     hasFollowed = true
     isSuspect = false
   }
 
-  /// Keeps the manifest that was written with the present state.
-  mutating func keep(_ manifest: Manifest?, _ keys: ManifestKeys?) {
-    writtenManifest = nil
-    if let manifest, let keys { writtenManifest = WrittenManifest(manifest: manifest, keys: keys) }
-  }
+  /// Notes that this process wrote the manifest of the present state.
+  mutating func noteManifest() { isManifestOurs = true }
 
-  /// The file's manifest, if this process wrote it under `keys`: then it need not be read and
-  /// authenticated again.
-  func manifest(_ keys: ManifestKeys) -> Manifest? {
-    guard let written = writtenManifest, written.keys.manifest === keys.manifest,
-      written.manifest.generation == UInt64(generation)
-    else { return nil }
-    return written.manifest
+  /// What a write transaction begins with.
+  var writeBase: WriteBase {
+    WriteBase(
+      isCurrent: isCurrent(nil), generation: generation, headerVersion: headerVersion,
+      keys: currentManifestKeys, isManifestOurs: isManifestOurs)
   }
 
   /// Requires a new look at the file before memory is used.
@@ -158,7 +156,7 @@ struct VaultMemory: ~Copyable {
   mutating func suspect() {
     doubt()
     isSuspect = true
-    writtenManifest = nil
+    isManifestOurs = false
   }
 
   /// Takes over a header.
@@ -179,7 +177,6 @@ struct VaultMemory: ~Copyable {
 
   /// Forgets a file that no longer exists.
   mutating func reset() {
-    writtenManifest = nil
     dropAll()
     adopt(header: nil)
     follow(0, horizon: 0, .unknown)

@@ -25,6 +25,9 @@ final class Connection: @unchecked Sendable {
   /// Whether SQLite could not open the file for writing as requested.
   let isDenied: Bool
   private let patience: Patience
+  /// Whether files had a limit when somebody last said how long to wait, which is at the beginning
+  /// of each use: asking at each step of a statement would take longer than some steps.
+  private(set) var isSizeLimited = true
   /// Found by the address of their text: there are few, and a search is faster than hashing.
   // Unchecked for speed, since every statement reads this: one thread at a time uses the
   // connection, and no access is open while a statement is compiled, run or finalised.
@@ -157,6 +160,7 @@ final class Connection: @unchecked Sendable {
   /// after the first lock, for all statements together.
   func wait(until end: ContinuousClock.Instant, atMost limit: Duration? = nil) {
     patience.begin(until: end, atMost: limit)
+    isSizeLimited = FileSizeLimit.isSet
   }
 
   /// Runs a statement once that gives no rows.

@@ -52,15 +52,9 @@ final class Statement {
 
   /// Runs a statement and ignores its rows.
   func run(_ values: Value...) throws(StorageError) {
-    try bind(values)
     defer { reset() }
-    while true {
-      switch step() {
-      case SQLITE_ROW: continue
-      case SQLITE_DONE: return
-      case let code: throw connection.error(code, action)
-      }
-    }
+    try bind(values)
+    try requireDone(finish())
   }
 
   /// The columns of a row: a number, a name, and a blob or NULL.
@@ -76,13 +70,10 @@ final class Statement {
         return code == SQLITE_OK ? finish() : code
       }
     }
-    guard code == SQLITE_DONE else { throw connection.error(code, action) }
+    try requireDone(code)
   }
 
   /// Runs a statement with the names of several rows, then another with all their columns.
-  ///
-  /// SQLite makes no copies: each row is lent while the following rows are bound and both
-  /// statements run.
   static func run(
     _ first: Statement, _ second: Statement, _ rows: Range<Int>, row: (Int) -> NewRow
   ) throws(StorageError) {
@@ -90,30 +81,15 @@ final class Statement {
       first.reset()
       second.reset()
     }
-    let code = run(first, second, rows, from: rows.lowerBound, row)
-    guard code == SQLITE_DONE else { throw second.connection.error(code, second.action) }
-  }
-
-  private static func run(
-    _ first: Statement, _ second: Statement, _ rows: Range<Int>, from start: Int,
-    _ row: (Int) -> NewRow
-  ) -> Int32 {
-    guard start < rows.upperBound else {
-      let code = first.finish()
-      return code == SQLITE_DONE ? second.finish() : code
+    for index in rows {
+      let (number, name, blob) = row(index)
+      let place = Int32(index - rows.lowerBound)
+      let key = Value.blob(name.bytes)
+      try first.bind([key], after: place)
+      try second.bind([.integer(number), key, blob.map { .blob($0) } ?? .null], after: place * 3)
     }
-    let (number, name, blob) = row(start)
-    let words = name.words
-    let index = Int32(start - rows.lowerBound)
-    return unsafe withUnsafeBytes(of: words) { name in
-      unsafe (blob ?? []).withUnsafeBytes { bytes in
-        var code = unsafe first.bind(name, at: index + 1)
-        guard code == SQLITE_OK else { return code }
-        code = unsafe second.bind(number, name, blob == nil ? nil : bytes, at: index * 3 + 1)
-        guard code == SQLITE_OK else { return code }
-        return run(first, second, rows, from: start + 1, row)
-      }
-    }
+    try first.requireDone(first.finish())
+    try second.requireDone(second.finish())
   }
 
   /// Runs a statement with two numbers and a blob, which SQLite does not copy.
@@ -127,7 +103,7 @@ final class Statement {
       code = unsafe bind(bytes, at: 3)
       return code == SQLITE_OK ? finish() : code
     }
-    guard code == SQLITE_DONE else { throw connection.error(code, action) }
+    try requireDone(code)
   }
 
   private func bind(
@@ -151,7 +127,7 @@ final class Statement {
   }
 
   private func step() -> Int32 {
-    FileSizeLimit.withoutSignal { unsafe sqlite3_step(handle) }
+    FileSizeLimit.withoutSignal(if: connection.isSizeLimited) { unsafe sqlite3_step(handle) }
   }
 
   private func finish() -> Int32 {
@@ -159,6 +135,10 @@ final class Statement {
       let code = step()
       if code != SQLITE_ROW { return code }
     }
+  }
+
+  private func requireDone(_ code: Int32) throws(StorageError) {
+    guard code == SQLITE_DONE else { throw connection.error(code, action) }
   }
 
   private var action: String {
@@ -171,9 +151,9 @@ final class Statement {
     unsafe sqlite3_clear_bindings(handle)
   }
 
-  private func bind(_ values: [Value]) throws(StorageError) {
+  private func bind(_ values: [Value], after first: Int32 = 0) throws(StorageError) {
     for (index, value) in values.enumerated() {
-      let code = bind(value, at: Int32(index + 1))
+      let code = bind(value, at: first + Int32(index) + 1)
       guard code == SQLITE_OK else { throw connection.error(code, action) }
     }
   }

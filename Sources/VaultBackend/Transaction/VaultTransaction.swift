@@ -33,9 +33,16 @@ struct VaultTransaction: ~Copyable {
     }
   }
 
+  /// A manifest in the file, and its keys.
+  struct WrittenManifest {
+    let manifest: Manifest
+    let keys: ManifestKeys
+  }
+
   let connection: Connection
   let memory: SharedLock<VaultMemory>
   let seen: SeenCommits
+  let headerVersion: UInt64
   private let known: Int64
   var sequence: Int64
   var horizon: Int64?
@@ -62,23 +69,24 @@ struct VaultTransaction: ~Copyable {
   var settled: UInt64 = 0
 
   /// A transaction over the present state of the file, which memory has already followed.
+  ///
+  /// The manifest that this process wrote with that state need not be read and authenticated again.
   init(
-    _ connection: Connection, _ memory: SharedLock<VaultMemory>, _ seen: SeenCommits
+    _ connection: Connection, _ memory: SharedLock<VaultMemory>, _ seen: SeenCommits,
+    over base: VaultMemory.WriteBase, _ written: consuming WrittenManifest?
   ) throws(StorageError) {
     self.connection = connection
     self.memory = memory
     self.seen = seen
-    known = memory.withLock { $0.generation }
+    headerVersion = base.headerVersion
+    known = base.generation
     sequence = known
-    try takeKeys()
-  }
-
-  /// Takes the keys of the present header, if they are open, and the manifest.
-  private mutating func takeKeys() throws(StorageError) {
-    guard let keys = memory.withLock({ $0.currentManifestKeys }) else { return }
+    guard let keys = base.keys else { return }
     self.keys = keys
-    if let written = memory.withLock({ $0.manifest(keys) }) {
-      manifest = written
+    if let written, written.keys.manifest === keys.manifest,
+      written.manifest.generation == UInt64(known)
+    {
+      manifest = written.manifest
     } else {
       manifest = try readManifest(keys)
     }
@@ -110,7 +118,7 @@ struct VaultTransaction: ~Copyable {
   /// The record of a name as this transaction sees it.
   func record(_ name: NameHash) throws(StorageError) -> [UInt8]? {
     if let index = lastChange(of: name) { return changes[index].new.record }
-    if let record = memory.withLock({ $0.record(for: name) }) { return record }
+    if let record = memory.read({ $0.record(for: name) }) { return record }
     return try VaultRows.record(name, connection)
   }
 
@@ -139,7 +147,7 @@ struct VaultTransaction: ~Copyable {
   /// What a change of a name replaces; `last` is the name's last change in this transaction.
   private func replaced(_ name: NameHash, _ last: Int?) throws(StorageError) -> Replaced {
     if let last { return changes[last].new.replaced(under: keys) }
-    if let known = memory.withLock({ $0.replaced(name, keys) }) { return known }
+    if let known = memory.read({ $0.replaced(name, keys) }) { return known }
     return try VaultRows.kept(name, connection).replaced(under: keys)
   }
 
@@ -161,9 +169,13 @@ struct VaultTransaction: ~Copyable {
   /// The keys are missing if the header has changed since they were opened, and nobody in this
   /// process has opened the new ones yet.
   mutating func canKeepManifest() throws(StorageError) -> Bool {
-    // A batch that has joined since the beginning may have opened them.
-    if keys == nil { try takeKeys() }
     guard keys == nil else { return true }
+    // A batch that has joined since the beginning may have opened them.
+    if let opened = memory.read({ $0.currentManifestKeys }) {
+      keys = opened
+      manifest = try readManifest(opened)
+      return true
+    }
     return try VaultRows.manifest(connection).isEmpty
   }
 
@@ -174,7 +186,6 @@ struct VaultTransaction: ~Copyable {
     guard let keys, accounted < changes.count, var manifest else { return }
     // Nobody else has a copy now, so the manifest is changed in place.
     self.manifest = nil
-    memory.withLock { $0.keep(nil, nil) }
     for index in accounted..<changes.count {
       let name = changes[index].name
       switch changes[index].old {
@@ -214,7 +225,7 @@ struct VaultTransaction: ~Copyable {
   mutating func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) {
-    let old = memory.withLock { $0.header }
+    let old = memory.read { $0.header }
     var new = old
     var newKeys: ManifestKeys?
     var oldKeys: ManifestKeys?

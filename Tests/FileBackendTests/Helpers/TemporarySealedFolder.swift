@@ -22,7 +22,7 @@ final class TemporarySealedFolder: Sendable {
   static let key = SymmetricKey(data: Data(repeating: 7, count: 32))
 
   func folder(
-    _ source: KeySource = .key(key), access: VaultAccess = .readWrite,
+    _ source: KeySource = .key(key), access: StoreAccess = .readWrite,
     algorithm: AEADAlgorithm = .aes256GCM
   ) -> SealedFolder {
     SealedFolder(

@@ -28,12 +28,12 @@ final class TemporaryVault: Sendable {
 
   static let key = SymmetricKey(data: Data(repeating: 7, count: 32))
 
-  func delegate(_ access: VaultAccess = .readWrite) -> VaultDelegate {
+  func delegate(_ access: StoreAccess = .readWrite) -> VaultDelegate {
     VaultDelegate(at: url, access: access)
   }
 
   func storage(
-    _ source: KeySource = .key(key), access: VaultAccess = .readWrite,
+    _ source: KeySource = .key(key), access: StoreAccess = .readWrite,
     deadline: Duration = .seconds(60)
   ) -> VaultStorage {
     VaultStorage(at: url, keySource: source, access: access, deadline: deadline)

@@ -35,7 +35,7 @@ struct CatalogOptions: ParsableArguments {
     }
 
     /// A router of the application.
-    func router(_ key: KeyOptions, _ access: VaultAccess = .readWrite) throws -> StorageRouter {
+    func router(_ key: KeyOptions, _ access: StoreAccess = .readWrite) throws -> StorageRouter {
       try file.router(
         applicationID: application, keySource: try keySource(key), folder: folder, access: access)
     }

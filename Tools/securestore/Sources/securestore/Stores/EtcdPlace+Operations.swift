@@ -6,7 +6,7 @@
 
   // What the commands about a whole store do with one in etcd.
   extension EtcdPlace {
-    func values(_ key: KeyOptions, _: VaultAccess) throws -> DelegatedStorage { try open(key) }
+    func values(_ key: KeyOptions, _: StoreAccess) throws -> DelegatedStorage { try open(key) }
 
     /// Makes the store, which must not exist.
     func initialize(_ command: InitCommand) throws {
@@ -165,7 +165,7 @@
 
     /// A vault that opens with a key file, or else with the key of the store.
     private func vault(
-      _ path: String, _ key: KeyOptions, _ access: VaultAccess = .readWrite, keyFile: String? = nil
+      _ path: String, _ key: KeyOptions, _ access: StoreAccess = .readWrite, keyFile: String? = nil
     ) throws -> VaultStorage {
       let own = try keyFile.map { KeySource.file(URL(fileURLWithPath: try Path.absolute($0))) }
       return VaultStorage(

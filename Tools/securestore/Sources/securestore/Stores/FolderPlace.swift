@@ -10,7 +10,7 @@ struct FolderPlace {
   let index: VaultPlace
 
   /// The folder, which must exist: a command that only uses a folder never creates it.
-  func open(_ options: KeyOptions, _ access: VaultAccess = .readWrite) throws -> SealedFolder {
+  func open(_ options: KeyOptions, _ access: StoreAccess = .readWrite) throws -> SealedFolder {
     guard try Path.isThere(index.path) else {
       try index.requireNoOrphans()
       throw Failure(
@@ -22,7 +22,7 @@ struct FolderPlace {
   }
 
   /// The folder, whether it exists or not.
-  func folder(_ source: KeySource, _ access: VaultAccess = .readWrite) -> SealedFolder {
+  func folder(_ source: KeySource, _ access: StoreAccess = .readWrite) -> SealedFolder {
     SealedFolder(
       at: URL(fileURLWithPath: path, isDirectory: true), keySource: source, access: access,
       folderTrust: index.folderTrust, deadline: index.deadline)

@@ -14,7 +14,7 @@ protocol OperatedStore {
   var keys: any OperatedStore { get }
 
   /// The store of values, which must exist.
-  func values(_ key: KeyOptions, _ access: VaultAccess) throws -> DelegatedStorage
+  func values(_ key: KeyOptions, _ access: StoreAccess) throws -> DelegatedStorage
   /// What opens the store; needs no key.
   func slots() throws -> [KeySlot]
   /// What a started program could read the key of the store from.
@@ -72,7 +72,7 @@ extension OperatedStore {
 extension VaultPlace: OperatedStore {
   var kind: String { "a vault" }
 
-  func values(_ key: KeyOptions, _ access: VaultAccess) throws -> DelegatedStorage {
+  func values(_ key: KeyOptions, _ access: StoreAccess) throws -> DelegatedStorage {
     access == .readOnly ? try open(key, access) : try openForValues(key)
   }
 
@@ -88,7 +88,7 @@ extension FolderPlace: OperatedStore {
   var kind: String { "a sealed folder" }
   var keys: any OperatedStore { index }
 
-  func values(_: KeyOptions, _: VaultAccess) throws -> DelegatedStorage {
+  func values(_: KeyOptions, _: StoreAccess) throws -> DelegatedStorage {
     throw Failure(
       .usage, "the values of a sealed folder are files: use the commands of files", path: path)
   }
@@ -99,7 +99,7 @@ extension FolderPlace: OperatedStore {
 extension SuitePlace: OperatedStore {
   var kind: String { "a suite" }
 
-  func values(_ key: KeyOptions, _: VaultAccess) throws -> DelegatedStorage { try open(key) }
+  func values(_ key: KeyOptions, _: StoreAccess) throws -> DelegatedStorage { try open(key) }
 
   func findings(_: KeyOptions, mayUseKeyring: Bool) throws -> [Finding] {
     throw Failure(.usage, "give --app ID, which looks at all stores of the application", path: path)

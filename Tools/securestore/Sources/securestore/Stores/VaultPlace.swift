@@ -182,7 +182,7 @@ struct VaultPlace {
   ///
   /// The path is checked before any prompt; a command that only uses a vault never creates it.
   func open(
-    _ options: KeyOptions, _ access: VaultAccess = .readWrite
+    _ options: KeyOptions, _ access: StoreAccess = .readWrite
   ) throws -> VaultStorage {
     try requireThere()
     return storage(try keySource(options), access)
@@ -190,7 +190,7 @@ struct VaultPlace {
 
   /// The vault, whether it exists or not.
   func storage(
-    _ source: KeySource, _ access: VaultAccess = .readWrite,
+    _ source: KeySource, _ access: StoreAccess = .readWrite,
     algorithm: AEADAlgorithm = .aes256GCM, at file: String? = nil
   ) -> VaultStorage {
     VaultStorage(

@@ -1,4 +1,5 @@
 internal import CryptoCore
+package import RemoteBackend
 package import StorageCore
 
 /// An engine in memory, for tests: a cluster that keeps rows, and connections that may fail.
