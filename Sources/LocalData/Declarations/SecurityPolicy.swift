@@ -41,8 +41,8 @@ public enum SecurityPolicy: Hashable, Sendable {
     ///
     /// `iterations` is 600,000 to 10,000,000; nil means
     /// ``EncryptionConfiguration/pbkdf2Iterations``. With fewer, registering the key and storing a
-    /// value throw `invalid`. A stored value may ask for at most twice the
-    /// declared iterations. `salt` has at most 255 bytes; nil means 32 random bytes.
+    /// value throw `invalid`. A stored value may ask for at most twice the declared iterations.
+    /// `salt` has at most 255 bytes; nil means 32 random bytes.
     case pbkdf2(iterations: Int? = nil, salt: Data? = nil)
     /// HKDF with SHA-256, for material that is a key.
     ///

@@ -35,11 +35,6 @@ public struct Serializer: Sendable {
   /// The bytes unchanged, for values of type `Data`.
   public static let data = Serializer(.data, "data")
 
-  /// The built-in serializer of that name; nil if there is none.
-  package static func standard(named name: String) -> Serializer? {
-    [json, plist, data].first { $0.name == name }
-  }
-
   /// Creates a serializer of the application's own.
   ///
   /// - Parameters:

@@ -148,8 +148,8 @@ extension StorageRouter {
   /// - Parameter ask: returns the passcode, or nil if there is none, which becomes the error
   ///   `keyUnavailable`. It is called for each read and write of such a key, on a thread that may
   ///   wait for the user. New values need a passcode of at least eight bytes; a shorter one is the
-  ///   error `invalid`. Each such read or write takes about 0.3 s
-  ///   and 128 MiB, for scrypt, unless the same passcode was given for the same value before.
+  ///   error `invalid`. Each such read or write takes about 0.3 s and 128 MiB, for scrypt, unless
+  ///   the same passcode was given for the same value before.
   public func registerPasscode(_ ask: @escaping @Sendable () throws -> SecureBytes?) {
     core.state.withLock { state in
       state.passcode = ask
