@@ -43,6 +43,7 @@ struct RestoreCommand: ParsableCommand {
   ///   - backup: the vault of the backup with such slots.
   ///   - administration: the keys of the store.
   ///   - body: restores it.
+  /// - Throws: `Failure`: `noInput` without a backup, `cancelled` if the answer is no; or an error of `body`.
   fileprivate func restore(
     _ place: any OperatedStore, _ index: VaultPlace, from backup: String,
     _ administration: KeyAdministration,

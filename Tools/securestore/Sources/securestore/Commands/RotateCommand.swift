@@ -80,6 +80,7 @@ struct RotateCommand: ParsableCommand {
   ///   - administration: the keys of the store, which is open.
   ///   - replacesRoot: whether the root key is replaced.
   ///   - body: rotates; it gets the new key.
+  /// - Throws: `Failure` if no key may end or values are left, or an error of `body`.
   fileprivate func rotate(
     _ index: VaultPlace, _ administration: KeyAdministration, replacingRoot replacesRoot: Bool,
     _ body: (KeySource?, @escaping (Int, Int) -> Void) throws -> Outcome
@@ -96,11 +97,12 @@ struct RotateCommand: ParsableCommand {
     let old = try index.keyFile(key)
     // Questions about the new key come before the progress line appears.
     let ending = EndingKeys(index, before, new: try newKey.choice()) { _ in true }
+    let confirm = { (_: KeySlot?) in try ending.confirm(consent, output) }
     let use = try newKey.use(
       for: index,
       refusingOpenersWith:
         "give another, or give --same-key if it is still secret; --resume finishes a rotation",
-      confirm: { _ in try ending.confirm(consent, output) }, output
+      confirm: confirm, output
     ) { source in
       output.note(
         "if this is interrupted, the store may open only with the new key; rotate --resume continues"

@@ -41,6 +41,8 @@ struct VerifyCommand: ParsableCommand {
   /// - Parameters:
   ///   - found: the names that the findings are about.
   ///   - isThere: whether a value of that name is there; throws if it does not open.
+  /// - Returns: their names.
+  /// - Throws: an error of `isThere`, unless it is `damaged`.
   fileprivate func expectations(
     besides found: [StoreKey], _ isThere: (StoreKey) throws(StorageError) -> Bool
   ) throws -> (absent: [String], closed: [String]) {

@@ -42,6 +42,19 @@ struct Finding: JSONConvertible {
     }
   }
 
+  /// The finding of a store: that it opens, and how many values it has.
+  static func opening(
+    _ subject: String, _ path: String, _ listing: () throws -> KeyListing
+  ) -> Finding {
+    Finding(subject, path) {
+      let listing = try listing()
+      guard listing.unreadable == 0 else {
+        throw Failure(.damaged, KeyListing.unreadable(listing.unreadable))
+      }
+      return "opens; \(Printable.count(listing.own.count, "value"))"
+    }
+  }
+
   var row: [String] { [mark, Printable.line(subject), Printable.line(message)] }
 
   private var mark: String {

@@ -46,13 +46,7 @@ extension VaultPlace {
       "opens with " + (try self.slots()).map(\.title).joined(separator: ", ")
     }
     return [slots] + weakSlots() + [
-      Finding("vault", path) {
-        let listing = try storage(try keySource(key), .readOnly).listing()
-        guard listing.unreadable == 0 else {
-          throw Failure(.damaged, KeyListing.unreadable(listing.unreadable))
-        }
-        return "opens; \(Printable.count(listing.keys.count, "value"))"
-      }
+      Finding.opening("vault", path) { try storage(try keySource(key), .readOnly).listing() }
     ]
   }
 
@@ -136,13 +130,8 @@ extension VaultPlace {
     } catch {
       return Finding("defaults", path) { throw error }
     }
-    return Finding("defaults", path) {
-      let storage = UserDefaultsStorage(suiteName: application, keySource: .automatic)
-      let listing = try storage.listing()
-      guard listing.unreadable == 0 else {
-        throw Failure(.damaged, "\(Printable.count(listing.unreadable, "value")) can't be read")
-      }
-      return "opens; \(Printable.count(listing.keys.count, "value"))"
+    return .opening("defaults", path) {
+      try UserDefaultsStorage(suiteName: application, keySource: .automatic).listing()
     }
   }
 
@@ -154,12 +143,9 @@ extension VaultPlace {
       guard !slots.isEmpty else {
         return Finding("keychain", .absent, "the keyring holds no sealed values of \(application)")
       }
-      let listing = try keychain.storage(slots, choice: nil, otherwise: .automatic).listing()
-      guard listing.unreadable == 0 else {
-        throw Failure(.damaged, "\(Printable.count(listing.unreadable, "value")) can't be read")
+      return .opening("keychain", application) {
+        try keychain.storage(slots, choice: nil, otherwise: .automatic).listing()
       }
-      return Finding(
-        "keychain", .good, "\(application): opens; \(Printable.count(listing.keys.count, "value"))")
     } catch {
       return Finding("keychain", application) { throw error }
     }

@@ -68,24 +68,19 @@ enum ValueKind: ExpressibleByArgument {
     switch self {
     case .json: "JSON"
     case .propertyList: "JSON that a property list can hold"
+    case .type(let type) where type is any FixedWidthInteger.Type:
+      "a whole number that fits \(name)"
     case .type(let type): Self.titles[Self.name(of: type)] ?? "JSON of the type \(name)"
     }
   }
 
   private static let titles = [
-    "String": "text", "Int": "a whole number of 64 bits",
+    "String": "text",
     "Double": "a number that a Double holds, a whole number exactly",
     "Float": "a number that a Float holds, a whole number exactly",
     "Bool": "true or false", "Data": "data in Base64",
     "Date": "a date as 2026-11-24T05:05:00Z", "URL": "a URL", "UUID": "a UUID",
     "Decimal": "a number that a Decimal holds exactly",
     "[String]": "a JSON array of text", "[String: String]": "a JSON object of text",
-    "Int8": "a whole number of 8 bits", "Int16": "a whole number of 16 bits",
-    "Int32": "a whole number of 32 bits", "Int64": "a whole number of 64 bits",
-    "UInt": "a whole number of 64 bits without a sign",
-    "UInt8": "a whole number of 8 bits without a sign",
-    "UInt16": "a whole number of 16 bits without a sign",
-    "UInt32": "a whole number of 32 bits without a sign",
-    "UInt64": "a whole number of 64 bits without a sign",
   ]
 }
