@@ -49,7 +49,7 @@ struct Bench {
     let visits = options.isChosen("entries") ? try EntryVisit.all() : []
     let figures = EntryVisit.figures(visits)
     let injection = options.isChosen("inject: two threads") ? Injection.contention() : []
-    let live = options.isChosen("live: two threads") ? try LiveCalls.contention() : []
+    let live = options.isChosen("live: memory") ? [try LiveCalls.memory()] : []
     let scaling = options.isChosen("two threads read") ? try Scaling.reads() : []
     let failed = options.isChosen("failed read") ? try FailedReads.figures() : []
     let names = options.isChosen("100,000 names") ? try ManyNames.figures() : []

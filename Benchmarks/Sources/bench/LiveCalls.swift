@@ -5,6 +5,9 @@ import StorageCore
 import Synchronization
 import VaultBackend
 
+/// The same session for all of the program.
+private let globalSession = LiveCalls.Session()
+
 /// Live properties, beside the least that an observable value in memory takes.
 enum LiveCalls {
   struct Session: Sendable {
@@ -24,17 +27,27 @@ enum LiveCalls {
     }
   }
 
+  /// The same properties in a class.
+  final class Model {
+    @LiveVault var number: Int
+    @LiveVault var text: String?
+
+    init(_ session: Session) { (_number, _text) = (session.$number, session.$text) }
+  }
+
   struct WrongValue: Error {}
 
   /// A value behind a lock that is observed when it is read.
   private final class Plain<Value: Sendable>: Observable, Sendable {
     private let registrar = ObservationRegistrar()
+    // Made once, since that takes longer than a read. A key path is never changed.
+    private nonisolated(unsafe) let path: KeyPath<Plain, Value> = \.value
     private let lock: Mutex<Value>
 
     init(_ value: Value) { lock = Mutex(value) }
 
     var value: Value {
-      registrar.access(self, keyPath: \.value)
+      unsafe registrar.access(self, keyPath: path)
       return lock.withLock { $0 }
     }
   }
@@ -46,7 +59,7 @@ enum LiveCalls {
     session.number = 3
     session.text = text
     session.sealed = text
-    return reads(session) + writes(session)
+    return reads(session) + otherPlaces(Model(session)) + writes(session)
   }
 
   private static func reads(_ session: Session) -> [Comparison] {
@@ -63,6 +76,27 @@ enum LiveCalls {
       Comparison(
         "@LiveVault String: read", against: "@Vault read", in: .live, floor: sealed, ours: read),
     ]
+  }
+
+  /// The same reads through a class and through a global: neither copies a structure.
+  private static func otherPlaces(_ model: Model) -> [Comparison] {
+    globalSession.number = 3
+    globalSession.text = text
+    let (number, word) = (Plain(3), Plain(Optional(text)))
+    let (one, other) = (loop { number.value }, loop { word.value?.utf8.count ?? 0 })
+    return [
+      ("of a class", loop { model.number }, loop { model.text?.utf8.count ?? 0 }),
+      ("of a global", loop { globalSession.number }, loop { globalSession.text?.utf8.count ?? 0 }),
+    ].flatMap { place, readNumber, readText in
+      [
+        Comparison(
+          "@LiveVault Int \(place): read", against: "access and a Mutex", in: .live,
+          allocationLimit: 0, floor: one, ours: readNumber),
+        Comparison(
+          "@LiveVault String \(place): read", against: "access and a Mutex", in: .live,
+          floor: other, ours: readText),
+      ]
+    }
   }
 
   private static func writes(_ session: Session) -> [Comparison] {
@@ -86,29 +120,8 @@ enum LiveCalls {
     }
   }
 
-  /// What one thread reads in a time, to what two read in it: wall time, so it takes two cores that
-  /// are idle.
-  static func contention() throws -> [Figure] {
-    let session = Session()
-    session.number = 3
-    // In a string's own 15 bytes. A longer one is a counted object, of which each reader gets a
-    // reference.
-    session.text = "fifteen letters"
-    let load = Self.load  // before the figures add to it
-    let cores = ProcessInfo.processInfo.activeProcessorCount
-    return [
-      try memory(),
-      Scaling.figure("live: two threads read an Int, against one") { session.number },
-      Scaling.figure("live: two threads read a String, against one") {
-        session.text?.utf8.count ?? 0
-      },
-      Figure(
-        name: "live: load of the last minute, on \(cores) cores", value: load, unit: "", limit: nil),
-    ]
-  }
-
   /// What the resident size grows by for each of many properties of one storage that were read.
-  private static func memory() throws -> Figure {
+  static func memory() throws -> Figure {
     let count = 20_000
     let storage = Session().$number.storage
     func make(_ index: Int) -> Live<Int, VaultStorage> {
@@ -134,11 +147,5 @@ enum LiveCalls {
     let words = status.split(separator: " ")
     guard words.count > 1, let pages = Int(words[1]) else { throw WrongValue() }
     return pages * sysconf(Int32(_SC_PAGESIZE))
-  }
-
-  /// The load of the last minute: what the figures have to be read with.
-  private static var load: Double {
-    var averages = [0.0]
-    return unsafe getloadavg(&averages, 1) == 1 ? averages[0] : -1
   }
 }

@@ -162,8 +162,7 @@ struct Report {
     |---|---|---:|---:|---:|---:|---:|
     \(rows { $0.comparison.part == .live })
 
-    How much more two threads read than one, in wall time. That needs two idle cores; the load of
-    the last minute shows whether they were idle.
+    Threads that read one live value at once take turns at its lock.
 
     \(live.map { "- \($0.name): \(shown($0.value, 2)) \($0.unit)\($0.target)" }
       .joined(separator: "\n"))

@@ -62,11 +62,6 @@ enum Scaling {
     return Figure(name: name, value: 2 / ratios.median, unit: "times", limit: nil, least: least)
   }
 
-  /// The same where both threads do the same.
-  static func figure(_ name: String, _ body: @escaping Body) -> Figure {
-    figure(name, [body, body])
-  }
-
   /// Nanoseconds until each thread has made its calls, as many for each.
   private static func time(_ bodies: [Body], _ rounds: Int) -> Double {
     let group = DispatchGroup()

@@ -89,9 +89,6 @@ extension Live {
   }
 
   /// The state of the property now, then after every change; see ``PropertyStates``.
-  ///
-  /// `Observations` may report only the last of several changes; this reports all changes made by
-  /// this process.
   public var states: PropertyStates<Property> {
     switch form {
     case .optional(let anchor): anchor.source.states
@@ -113,8 +110,12 @@ extension Live {
 extension Live where StorageType: Storage {
   /// The storage.
   public var storage: StorageType {
-    let isGiven = optional?.source.isOfGivenPlace ?? defaulted?.source.isOfGivenPlace ?? true
-    return isGiven ? given : given.inUse
+    let isGiven =
+      switch form {
+      case .optional(let anchor): anchor.source.isOfGivenPlace
+      case .defaulted(let anchor, _): anchor.source.isOfGivenPlace
+      }
+    return isGiven ? parts.given : parts.given.inUse
   }
 }
 

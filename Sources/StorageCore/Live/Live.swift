@@ -36,34 +36,15 @@ public import CryptoCore
 /// be.
 @propertyWrapper
 public struct Live<Property: Sendable & Equatable, StorageType: Sendable>: Sendable, BlockingCalls {
-  /// The two forms of a live property.
-  enum Form: Sendable {
-    /// `Property` is optional, and nil means that there is no value.
-    case optional(LiveAnchor<Property>)
-    /// The second element is the default, which the property has when there is no value.
-    case defaulted(LiveAnchor<Property?>, Property)
-  }
-
-  // Three properties rather than a `Form`: taking an object out of such an enumeration retains it,
-  // and threads that read one property would contend for its reference count.
-
-  /// The anchor of an optional property; nil for the other form.
-  @usableFromInline let optional: LiveAnchor<Property>?
-  /// The anchor of a property with a default; nil for the other form.
-  @usableFromInline let defaulted: LiveAnchor<Property?>?
-  /// The default of a property that has one; nil for the other form.
-  @usableFromInline let fallback: Property?
-
-  /// The place that the property was created with: a storage, or a router of typed keys.
-  let given: StorageType
+  // One reference, so that a read copies no structure: the compiler retains what it copies.
+  @usableFromInline let parts: LiveParts<Property, StorageType>
 
   /// Creates an optional property.
   package init(
     _ given: StorageType, optional source: any LiveSource<Property>,
     validate: (@Sendable (Property) -> Bool)? = nil
   ) where Property: ExpressibleByNilLiteral {
-    self.given = given
-    (optional, defaulted, fallback) = (LiveAnchor(source, absent: nil, validate), nil, nil)
+    parts = LiveParts(given, optional: LiveAnchor(source, absent: nil, validate))
   }
 
   /// Creates a property with a default.
@@ -71,29 +52,21 @@ public struct Live<Property: Sendable & Equatable, StorageType: Sendable>: Senda
     wrappedValue: Property, _ given: StorageType, defaulted source: any LiveSource<Property?>,
     validate: (@Sendable (Property) -> Bool)? = nil
   ) {
-    self.given = given
     let check = validate.map { check in
       { @Sendable (value: Property?) in value.map { check($0) } ?? true }
     }
-    (optional, defaulted, fallback) = (nil, LiveAnchor(source, absent: nil, check), wrappedValue)
+    parts = LiveParts(
+      given, defaulted: LiveAnchor(source, absent: nil, check), fallback: wrappedValue)
   }
 
-  var form: Form {
-    if let optional { return .optional(optional) }
-    guard let defaulted, let fallback else { preconditionFailure("a property is of one form") }
-    return .defaulted(defaulted, fallback)
-  }
+  var form: LiveParts<Property, StorageType>.Form { parts.form }
 
   /// The value in memory, which follows the storage.
   public var wrappedValue: Property {
     @inlinable get {
       // Costs one relaxed load outside of tests.
       if TestStores.areInUse { return valueInTests }
-      // Optional chaining only: with `if let` the compiler would retain the anchor.
-      if let value = optional?.get() { return value }
-      if let value = defaulted?.get() { return value }
-      guard let fallback else { return valueInTests }
-      return fallback
+      return parts.value
     }
     nonmutating set {
       switch form {
@@ -166,13 +139,13 @@ extension Live where Property: Codable, StorageType: Storage {
     {
       let source = PropertyCore(storage, name, coder, followsTests: false)
       let anchor = LiveAnchor<Property>(source, absent: absent)
-      (given, optional, defaulted, fallback) = (storage, anchor, nil, nil)
+      parts = LiveParts(storage, optional: anchor)
       anchor.register(initialValue)
     } else {
       let coder: ValueCoder<Property> = storage.store.liveCoder()
       let source = PropertyCore(storage, name, coder.optional, followsTests: false)
       let anchor = LiveAnchor<Property?>(source, absent: nil)
-      (given, optional, defaulted, fallback) = (storage, nil, anchor, initialValue)
+      parts = LiveParts(storage, defaulted: anchor, fallback: initialValue)
       anchor.register(initialValue)
     }
   }

@@ -1,5 +1,52 @@
 public import CryptoCore
 
+/// What a live property consists of.
+@usableFromInline
+final class LiveParts<Property: Sendable & Equatable, StorageType: Sendable>: Sendable {
+  /// The two forms of a live property.
+  enum Form: Sendable {
+    /// `Property` is optional, and nil means that there is no value.
+    case optional(LiveAnchor<Property>)
+    /// The second element is the default, which the property has when there is no value.
+    case defaulted(LiveAnchor<Property?>, Property)
+  }
+
+  // Not a `Form`: taking an object out of such an enumeration retains it.
+
+  /// The anchor of an optional property; nil for the other form.
+  @usableFromInline let optional: LiveAnchor<Property>?
+  /// The anchor of a property with a default; nil for the other form.
+  @usableFromInline let defaulted: LiveAnchor<Property?>?
+  /// The default of a property that has one; nil for the other form.
+  @usableFromInline let fallback: Property?
+  /// The place that the property was created with: a storage, or a router of typed keys.
+  let given: StorageType
+
+  init(
+    _ given: StorageType, optional: LiveAnchor<Property>? = nil,
+    defaulted: LiveAnchor<Property?>? = nil, fallback: Property? = nil
+  ) {
+    self.given = given
+    (self.optional, self.defaulted, self.fallback) = (optional, defaulted, fallback)
+  }
+
+  var form: Form {
+    if let optional { return .optional(optional) }
+    guard let defaulted, let fallback else { preconditionFailure("a property is of one form") }
+    return .defaulted(defaulted, fallback)
+  }
+
+  /// The value in memory, which follows the storage.
+  @inlinable @inline(__always)
+  var value: Property {
+    // Optional chaining only: with `if let` the compiler would retain the anchor.
+    if let value = optional?.get() { return value }
+    if let value = defaulted?.get() { return value }
+    guard let fallback else { preconditionFailure("a property is of one form") }
+    return fallback
+  }
+}
+
 /// The object behind a live property; it looks up the shared value at the first use.
 ///
 /// Creating a property accesses nothing. All copies of a wrapper share the anchor.

@@ -9,11 +9,12 @@ public import Synchronization
 ///
 /// It is `Observable`: `withObservationTracking` and `Observations` report each change, no matter
 /// who made it, but not a change to an equal value. Both are for state: of several changes in quick
-/// succession they may report only the last. The closure `onChange` runs on the thread that changed
-/// the value or on a thread of the package, while no lock is held. One thread at a time notifies
-/// the observers of a value. An `onChange` that does not return therefore blocks the notices to the
-/// value's other observers; readers, writers and ``Live/states`` continue. In `onChange`, hand over
-/// to a task or a queue, and return.
+/// succession they may report only the last. The closure `onChange` runs after the change, on the
+/// thread that changed the value or on a thread of the package, while no lock is held. One thread at
+/// a time notifies the observers of a value. An `onChange` that does not return therefore blocks the
+/// notices to the value's other observers; readers, writers and ``Live/states`` continue. In
+/// `onChange`, hand over to a task or a queue, and return. An observer whose closure takes longer
+/// than half a second may miss a change that another thread makes meanwhile.
 ///
 /// `Value` is an optional type, and nil means that there is no value. Any thread may use the
 /// object. The value stays in memory in the clear as long as the object lives.
@@ -24,15 +25,12 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   let source: any LiveSource<Value>
   /// The value that stands for an absent one.
   let absent: Value
-  @usableFromInline let gate = ReadGate.shared
-  @usableFromInline let current: LivePointer<Value>
-  @usableFromInline let registrar = ObservationRegistrar()
+  @usableFromInline let memory: BriefLock<LiveMemory<Value>>
+  @usableFromInline let observers = LiveObservers<Value>()
   /// The failure for which a getter last returned the default, until the program has the value.
   let defaults = FailedReads()
-  /// Observers that may have to be notified again.
-  let late = Lock(LateObservers<Value>())
-  /// Replaced snapshots that a reader may still borrow.
-  let retired = Lock<[LiveSnapshot<Value>]>([])
+  /// Which observers are to be told.
+  let notices = Lock(LiveNotices())
 
   init(
     _ hub: LiveHub, _ node: LiveNode, _ source: any LiveSource<Value>, absent: Value
@@ -40,7 +38,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
     (self.hub, self.node) = (hub, node)
     self.source = source
     self.absent = absent
-    current = LivePointer(LiveSnapshot(absent, isAbsent: false, generation: 0))
+    memory = BriefLock(LiveMemory(absent))
   }
 
   deinit { hub.remove(node) }
@@ -92,21 +90,9 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   /// The value in memory.
   @inlinable @inline(__always)
   func observed() -> Value {
-    let lane = unsafe gate.enter()
-    // Everything taken from the snapshot is used before the lane is left. Copies of the value and
-    // of the path that others keep hold their own references. No code of the program runs
-    // meanwhile.
-    let value = unsafe current.uncounted._withUnsafeGuaranteedRef { snapshot in
-      noteAccess(snapshot)
-      return unsafe snapshot.memory.pointee
-    }
-    unsafe gate.leave(lane)
+    let (value, generation) = memory.withLock { ($0.value, $0.generation) }
+    observers.noteAccess(to: self, generation)
     return value
-  }
-
-  @inlinable @inline(__always)
-  func noteAccess(_ snapshot: LiveSnapshot<Value>) {
-    unsafe snapshot.uncountedPath._withUnsafeGuaranteedRef { registrar.access(self, keyPath: $0) }
   }
 
   /// The value after all notices; an error goes to `receiver`, or to the storage's error closure.
@@ -124,7 +110,13 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
     }
     // An assignment may be computed from the value that is returned here.
     node.taint { defaults.remember(key, error, gaveDefault: true) }
-    if snapshot.takesReport() {
+    // Always without a value, else once.
+    let isReported = memory.withLock { memory in
+      guard memory.version == snapshot.version else { return snapshot.isReported }
+      defer { memory.isReported = true }
+      return memory.isReported
+    }
+    if !isReported || !snapshot.isOfStore {
       let error = snapshot.isOfStore ? error.keepingLastValue : error
       if let receiver { receiver(error) } else { source.report(error) }
     }
@@ -141,35 +133,24 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
     node.clean { snapshot.error == nil && defaults.count == 0 }
   }
 
-  /// The snapshot after all notices; a failed read is tried again.
-  func upToDate() -> LiveSnapshot<Value> {
-    bringUpToDate()
+  /// What memory has after all notices; a failed read is tried again.
+  func upToDate() -> LiveMemory<Value> {
+    if !isClean {
+      if snapshot.error != nil { node.note(.look) }
+      settle()
+    }
     return snapshot
   }
 
-  /// The snapshot after all notices, for a reader that is notified when the value changes.
-  private func readUpToDate() -> LiveSnapshot<Value> {
-    bringUpToDate()
-    return lend { noteAccess($0) }
-  }
-
-  private func bringUpToDate() {
-    guard !isClean else { return }
-    if snapshot.error != nil { node.note(.look) }
-    settle()
-  }
-
-  /// The snapshot in memory.
-  var snapshot: LiveSnapshot<Value> { lend { _ in } }
-
-  /// The snapshot in memory; `body` runs on it before a change can pass unnoticed.
-  private func lend(_ body: (LiveSnapshot<Value>) -> Void) -> LiveSnapshot<Value> {
-    let lane = unsafe gate.enter()
-    let snapshot = unsafe current.uncounted.takeUnretainedValue()
-    body(snapshot)
-    unsafe gate.leave(lane)
+  /// The same, for a reader that is told when the value changes.
+  private func readUpToDate() -> LiveMemory<Value> {
+    let snapshot = upToDate()
+    observers.noteAccess(to: self, snapshot.generation)
     return snapshot
   }
+
+  /// What memory has.
+  var snapshot: LiveMemory<Value> { memory.withLock { $0 } }
 }
 
 extension StorageError {

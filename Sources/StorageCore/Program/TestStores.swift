@@ -1,5 +1,5 @@
 internal import CryptoCore
-internal import Synchronization
+public import Synchronization
 
 /// The stores that a test uses instead of the program's own.
 ///
@@ -13,10 +13,10 @@ package final class TestStores: Sendable {
   /// The current task's stores, or nil outside of tests.
   @TaskLocal package static var current: TestStores?
   /// The number of instances, so that the task-local value is read only if there are any.
-  private static let alive = Atomic<Int>(0)
+  @usableFromInline package static let alive = Atomic<Int>(0)
 
   /// Whether any test has its own stores.
-  @usableFromInline package static var areInUse: Bool { alive.load(ordering: .relaxed) > 0 }
+  @inlinable package static var areInUse: Bool { alive.load(ordering: .relaxed) > 0 }
 
   /// The current task's stores, or nil; fast outside of tests.
   package static var inUse: TestStores? { areInUse ? current : nil }
