@@ -83,21 +83,6 @@ package final class StoreKeys: @unchecked Sendable {
     try underGate { (state) throws(StorageError) in try refresh(&state) }
   }
 
-  /// One set of keys for each name key that was ever used, the current one first.
-  ///
-  /// They only tell which name a changed record has, and can't always open the record: some keys
-  /// may have ended.
-  func nameSpaces() -> [OpenKeys] {
-    gate.withLock { state in
-      var spaces: [OpenKeys] = []
-      for keys in [current].compactMap({ $0 }) + state.history.reversed()
-      where !spaces.contains(where: { $0.nameSpace === keys.nameSpace }) {
-        spaces.append(keys)
-      }
-      return spaces
-    }
-  }
-
   /// Opens the store, which has to exist, and never creates it from now on, even if opening fails.
   func openExisting() throws(StorageError) {
     try underGate { (state) throws(StorageError) in
@@ -253,15 +238,13 @@ package final class StoreKeys: @unchecked Sendable {
     of header: StoreHeader, _ version: UInt64, _ state: inout State
   ) throws(StorageError) -> RootKey {
     if let root = current?.root, try root.isRoot(of: header) { return root }
-    // Take the traces before asking, so that the next attempt sees a change that happens meanwhile.
-    let asked = Refusal.Sources(state.source, for: header)
     let opening: Opening
     do throws(StorageError) {
       opening = try asking(state.source) { () throws(StorageError) in
-        try unwrapRoot(of: header, by: state.source, refused: state.refused)
+        try unwrapRoot(of: header, by: state.source)
       }
     } catch {
-      state.refusal = Refusal(error, version, asked: asked)
+      state.refusal = Refusal(error, version, of: state.source)
       throw state.past.failure(error, of: header)
     }
     (state.opener, state.refusal) = (opening.opener, nil)
@@ -270,12 +253,12 @@ package final class StoreKeys: @unchecked Sendable {
 
   /// Opens the root key of a header of this place.
   ///
-  /// - Throws: as ``StoreHeader/unwrapRoot(by:of:refused:)``.
+  /// - Throws: as ``StoreHeader/unwrapRoot(by:of:)``.
   func unwrapRoot(
-    of header: StoreHeader, by source: KeySource, refused: RefusedPassphrase? = nil
+    of header: StoreHeader, by source: KeySource
   ) throws(StorageError) -> Opening {
     do throws(StorageError) {
-      return try header.unwrapRoot(by: source, of: place.location, refused: refused)
+      return try header.unwrapRoot(by: source, of: place.location)
     } catch {
       throw place is any MadeByCommand ? error.withoutStartingAnew : error
     }

@@ -6,13 +6,12 @@ extension StoreHeader {
   /// - Parameters:
   ///   - source: the sources, in the order in which they are asked.
   ///   - location: the path of the store, for errors.
-  ///   - refused: remembers the passphrase that was tried last, so that it is not tried again.
   /// - Returns: the root key of this header, and the slot, source and material that opened it.
   /// - Throws: `wrongKey` when the key or passphrase of a source opens none of the source's slots;
   ///   `keyUnavailable` when all sources are absent; `damaged` when a slot holds another root key;
   ///   or the error of a source.
   func unwrapRoot(
-    by source: KeySource, of location: String?, refused: RefusedPassphrase? = nil
+    by source: KeySource, of location: String?
   ) throws(StorageError) -> Opening {
     var missing: KeySource.Candidate?
     let candidates = source.candidates
@@ -24,8 +23,7 @@ extension StoreHeader {
         if missing == nil, candidate.path() != nil { missing = candidate }
         continue
       }
-      let wasTried = try refused?.wasTried(material, on: slots) ?? false
-      for slot in slots where !wasTried {
+      for slot in slots {
         guard let root = try slot.root(with: material, store: store) else { continue }
         guard try RootKey(root, store: store).isRoot(of: self) else {
           throw StorageError(
@@ -35,7 +33,6 @@ extension StoreHeader {
         PassphraseFloor.report(opening, of: self.store, at: location)
         return opening
       }
-      try refused?.remember(material, for: slots)
       // While keys are replaced, a program lists the new one and the old one.
       let hasAnother = candidates[(index + 1)...].contains {
         $0.kind == candidate.kind && $0.identifier == candidate.identifier

@@ -36,13 +36,6 @@ extension KeySource {
       },
       path: {
         do throws(StorageError) { return try find().path } catch { return nil }
-      },
-      trace: {
-        do throws(StorageError) {
-          return try find().path.flatMap { SourceTrace.file($0) }
-        } catch {
-          return nil
-        }
       })
     candidate.holdsKey = holdsKey
     return KeySource([candidate])

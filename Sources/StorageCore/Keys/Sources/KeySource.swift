@@ -38,10 +38,6 @@ public struct KeySource: Sendable {
     package var holdsKey = false
     /// Whether asking it runs code of the program, which may take any time.
     package var isOfProgram = false
-    /// A quick fingerprint of the source that changes when the answer of the source may change.
-    ///
-    /// Gives a ``SourceTrace``, or nil where only asking the source can tell.
-    package var trace: @Sendable () -> Int? = { nil }
 
     /// Makes a candidate; see the properties.
     package init(
@@ -53,8 +49,7 @@ public struct KeySource: Sendable {
         () throws(StorageError) in nil
       },
       path: @escaping @Sendable () -> String? = { nil },
-      absence: @escaping @Sendable () -> String? = { nil },
-      trace: @escaping @Sendable () -> Int? = { nil }
+      absence: @escaping @Sendable () -> String? = { nil }
     ) {
       self.kind = kind
       self.identifier = identifier
@@ -65,7 +60,6 @@ public struct KeySource: Sendable {
       self.dependents = dependents
       self.path = path
       self.absence = absence
-      self.trace = trace
     }
   }
 
@@ -127,7 +121,7 @@ public struct KeySource: Sendable {
     KeySource([
       Candidate(
         kind: .key, identifier: "",
-        read: { () throws(StorageError) in try KeyMaterial.key(key).checked() }, trace: { 0 })
+        read: { () throws(StorageError) in try KeyMaterial.key(key).checked() })
     ])
   }
 
@@ -149,8 +143,7 @@ public struct KeySource: Sendable {
     } catch {
       bytes = .failure(StorageError(error))
     }
-    return passphrase(
-      derivation, { () throws(StorageError) in try bytes.get() }, trace: { 0 })
+    return passphrase(derivation, { () throws(StorageError) in try bytes.get() })
   }
 
   /// A passphrase in memory that is wiped.
@@ -162,7 +155,7 @@ public struct KeySource: Sendable {
   public static func passphrase(
     _ bytes: SecureBytes, derivation: PassphraseDerivation = .standard
   ) -> KeySource {
-    passphrase(derivation, { () throws(StorageError) in bytes }, trace: { 0 })
+    passphrase(derivation, { () throws(StorageError) in bytes })
   }
 
   /// A passphrase that a closure gives when the store is opened, and that is not kept afterwards.
@@ -179,19 +172,19 @@ public struct KeySource: Sendable {
     derivation: PassphraseDerivation = .standard,
     _ ask: @escaping @Sendable () throws -> SecureBytes?
   ) -> KeySource {
-    passphrase(derivation, ask, isOfProgram: true, trace: { nil })
+    passphrase(derivation, ask, isOfProgram: true)
   }
 
   private static func passphrase(
     _ derivation: PassphraseDerivation, _ ask: @escaping @Sendable () throws -> SecureBytes?,
-    isOfProgram: Bool = false, trace: @escaping @Sendable () -> Int?
+    isOfProgram: Bool = false
   ) -> KeySource {
     var candidate = Candidate(
       kind: .passphrase, identifier: "", derivation: derivation,
       read: { () throws(StorageError) in
         guard let bytes = try asked(ask) else { return nil }
         return try KeyMaterial.passphrase(bytes).checked()
-      }, trace: trace)
+      })
     candidate.isOfProgram = isOfProgram
     return KeySource([candidate])
   }
@@ -225,7 +218,7 @@ public struct KeySource: Sendable {
       Candidate(
         kind: .environment, identifier: name,
         read: { () throws(StorageError) in try environmentMaterial(name) },
-        absence: { "the variable is not set" }, trace: { SourceTrace.variable(name) })
+        absence: { "the variable is not set" })
     ])
   }
 
@@ -255,11 +248,6 @@ public struct KeySource: Sendable {
         absence: {
           credentialsFolder.map { "\($0)/\(name) does not exist" }
             ?? "CREDENTIALS_DIRECTORY is not set"
-        },
-        trace: {
-          // The variable says which folder holds the file, and may name another folder later.
-          guard let folder = credentialsFolder else { return 0 }
-          return SourceTrace.file(folder + "/" + name)
         })
     ])
   }
@@ -302,8 +290,7 @@ public struct KeySource: Sendable {
       Candidate(
         kind: .file, identifier: FilePath.name(of: path),
         read: { () throws(StorageError) in try KeyFile.read(mounted: path) },
-        path: { path }, absence: { "\(path) does not exist" },
-        trace: { SourceTrace.file(path) })
+        path: { path }, absence: { "\(path) does not exist" })
     ])
   }
 
@@ -325,8 +312,7 @@ public struct KeySource: Sendable {
   public static func recovery(_ key: RecoveryKey) -> KeySource {
     KeySource([
       Candidate(
-        kind: .recovery, identifier: "", read: { () throws(StorageError) in .key(key.key) },
-        trace: { 0 })
+        kind: .recovery, identifier: "", read: { () throws(StorageError) in .key(key.key) })
     ])
   }
 
