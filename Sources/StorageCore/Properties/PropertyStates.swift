@@ -2,13 +2,12 @@ public import CryptoCore
 
 /// The state of a property now, then after every change, without end.
 ///
-/// Changes made by this process all arrive, in order. Of the changes made by another process, at
-/// least the latest arrives, if the backend sees them. If a change was sealed under keys that were
-/// replaced before the listener read the change, the listener gets the current state instead.
+/// The newest state always arrives, whoever made it, if the backend sees the change. States that were
+/// replaced before the listener asked for the next one may be skipped. They come in order: no older
+/// state follows a newer one.
 ///
-/// Any number of listeners may iterate, from any isolation. Each listener has its own queue of sealed
-/// records; that of a typed key has the values in the clear. A listener that is 16,384 changes behind
-/// gets only the latest of them. Iteration ends when its task is cancelled.
+/// Any number of listeners may iterate, from any isolation. Iteration ends when its task is
+/// cancelled.
 public struct PropertyStates<Value>: AsyncSequence, Sendable {
   /// The type of the elements.
   public typealias Element = PropertyState<Value>
