@@ -130,7 +130,7 @@ final class RemoteCopy: Sendable {
 
   private static func words(_ contents: Contents, _ place: String) -> [String] {
     var words = ["1", place, contents.history, "\(contents.mark)", "\(contents.time)"]
-    if let lane = contents.lane { words += [hexadecimal(lane.id.bytes), "\(lane.version)"] }
+    if let lane = contents.lane { words += [Hexadecimal.encode(lane.id.bytes), "\(lane.version)"] }
     return words
   }
 
@@ -145,7 +145,7 @@ final class RemoteCopy: Sendable {
     }
     var lane: Lane?
     if words.count == 7 {
-      guard let id = bytes(words[5]).flatMap({ LaneID($0) }), let version = Mark(words[6]) else {
+      guard let id = Hexadecimal.decode(words[5]).flatMap({ LaneID($0) }), let version = Mark(words[6]) else {
         throw foreign()
       }
       lane = Lane(id, version: version)
@@ -153,7 +153,7 @@ final class RemoteCopy: Sendable {
     return Contents(history: words[2], mark: mark, time: time, lane: lane)
   }
 
-  private static func name(of key: RowKey) -> StoreKey { StoreKey(hexadecimal(key.bytes)) }
+  private static func name(of key: RowKey) -> StoreKey { StoreKey(Hexadecimal.encode(key.bytes)) }
 
   private static func data(_ row: Row) -> Data {
     unsafe withUnsafeBytes(of: row.version.bigEndian) { unsafe Data($0) } + row.value
@@ -175,24 +175,12 @@ final class RemoteCopy: Sendable {
   }
 
   private static func row(_ key: StoreKey, _ data: Data) -> Row? {
-    guard data.count >= 8, let key = bytes(key).flatMap({ RowKey($0) }) else { return nil }
+    guard data.count >= 8, let key = Hexadecimal.decode(key).flatMap({ RowKey($0) }) else { return nil }
     return Row(key, Array(data.dropFirst(8)), version: version(of: data))
   }
 
   private static func version(of data: Data) -> Mark {
     data.prefix(8).reduce(0) { $0 << 8 | Mark($1) }
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
-
-  private static func bytes(_ text: String) -> [UInt8]? {
-    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-    guard digits.count == text.utf8.count, digits.count.isMultiple(of: 2) else { return nil }
-    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
 
   // MARK: Errors

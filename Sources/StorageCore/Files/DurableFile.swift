@@ -73,7 +73,8 @@ package enum DurableFile {
   ///
   /// The file gets its name only when it is complete and durable. So a writer that dies leaves
   /// nothing behind: no second name of the file and no unknown bytes. If the file system does not
-  /// support this, the file has the name of a sibling for a while; ``LeftOvers`` removes siblings.
+  /// support this, the file has the name of a sibling for a while, `<name>.<process>.<number>.new`, which
+  /// a killed writer leaves behind; only the owner can read it.
   ///
   /// - Returns: whether the file was made; false when another process made it first.
   /// - Throws: `StorageError`; no new file exists then, unless the folder could not be
@@ -140,7 +141,7 @@ package enum DurableFile {
     _ bytes: RawSpan, as name: String, in folder: FolderDescriptor
   ) throws(StorageError) -> Bool {
     let path = folder.path(of: name)
-    let sibling = LeftOvers.sibling(of: name)
+    let sibling = "\(name).\(getpid()).\(UInt32.random(in: 0 ... .max)).new"
     defer { folder.discard(sibling) }
     do throws(StorageError) {
       // Closed before it is linked, because closing later would release locks on the file.

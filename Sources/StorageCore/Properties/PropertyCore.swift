@@ -53,6 +53,12 @@ public struct PropertyCore<Value, StorageType: Storage>: UpdatableSource, Observ
     return try storage.store.read(recordName, coder)
   }
 
+  /// Reads the value: here if it is in memory, else on a thread that may block.
+  public func loadAsync() async throws(StorageError) -> Value? {
+    if let value = home.store.readAtOnce(recordName, coder) { return value }
+    return try await loadBlocking()
+  }
+
   /// Stores a value, or removes it when `value` is nil.
   @inlinable
   public func save(_ value: Value?) throws(StorageError) {

@@ -84,7 +84,9 @@ extension PropertySource {
   }
 
   /// Reads the value on a thread that may block.
-  public func loadAsync() async throws(StorageError) -> Value? {
+  public func loadAsync() async throws(StorageError) -> Value? { try await loadBlocking() }
+
+  func loadBlocking() async throws(StorageError) -> Value? {
     let loaded = try await Blocking.run { () throws(StorageError) in
       Handover(value: try load())
     }

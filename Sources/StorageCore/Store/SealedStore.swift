@@ -213,6 +213,26 @@ public final class SealedStore: Sendable {
     return value
   }
 
+  /// The value of a name if that takes no time: its record is in memory, and opens.
+  ///
+  /// - Returns: nil when the caller has to call ``read(_:_:)`` where it may block. That call also
+  ///   gives the error, if there is one.
+  func readAtOnce<Value>(_ name: RecordName, _ coder: ValueCoder<Value>) -> Value?? {
+    guard !asksOthers, keys.owner == nil, let open = keys.current else { return nil }
+    var value: Value?
+    do throws(StorageError) {
+      let isThere = try withCopy(open, name.context(in: open), name.text) {
+        (payload) throws(StorageError) in
+        value = try coder.decode(payload)
+      }
+      guard isThere != nil else { return nil }
+      failedReads.forget(name.text)
+      return .some(value)
+    } catch {
+      return nil
+    }
+  }
+
   /// Whether async code has to call on a thread that may block.
   package var asksOthers: Bool { place.asksOthers }
 

@@ -9,9 +9,9 @@ extension Storage {
   public func loadAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, forKey key: StoreKey
   ) async throws(StorageError) -> Value? {
-    try await Blocking.run { () throws(StorageError) in
-      try self.load(Value.self, forKey: key)
-    }
+    let (name, coder) = (store.name(key), ValueCoder<Value>.automatic())
+    if let value = store.readAtOnce(name, coder) { return value }
+    return try await Blocking.run { () throws(StorageError) in try store.read(name, coder) }
   }
 
   /// As ``save(_:forKey:)``.

@@ -22,7 +22,7 @@ struct KeyFile: Sendable {
   func read() throws(StorageError) -> KeyMaterial? {
     let path = try requirePath()
     // No links: a link could lead into a folder that isn't private, and that folder is not checked.
-    let material = try Self.read(path, O_NOFOLLOW) { (status) throws(StorageError) in
+    return try Self.read(path, O_NOFOLLOW) { (status) throws(StorageError) in
       guard status.owner == geteuid() || status.owner == 0 else {
         throw StorageError(
           .denied, "another user owns the key file: \(StorageError.ownerAdvice)", path: path)
@@ -35,9 +35,6 @@ struct KeyFile: Sendable {
       }
       try Folder.requirePrivateWay(FilePath.folder(of: path))
     }
-    // Removed before the key is used: a second name would keep the key after the file is deleted.
-    if material != nil { LeftOvers.remove(of: path) }
-    return material
   }
 
   /// Leaves the marker of a file that has none, before something is sealed with its key.
@@ -70,7 +67,6 @@ struct KeyFile: Sendable {
       throw StorageError(
         .busy, "another process removed the key file just after making it; try again", path: path)
     }
-    if isMade { LeftOvers.remove(of: path) }
     try marker.leave()
     return material
   }

@@ -65,12 +65,8 @@ extension SealedStore {
     within deadline: Duration? = nil,
     typed body: (StorageTransaction) throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    do {
-      return try transaction(within: deadline) { transaction in try body(transaction) }
-    } catch let error as StorageError {
-      throw error
-    } catch {
-      throw StorageError(.io, "an unexpected error of type \(type(of: error)); this is a bug")
+    try storageErrors {
+      try transaction(within: deadline) { transaction in try body(transaction) }
     }
   }
 
