@@ -149,7 +149,7 @@ struct FileFormatExampleTests {
 
   @Test func theHeaderIsWrittenAndReadAsTheDocumentSays() throws {
     let bytes = document.bytes("header")
-    #expect(bytes.count == 524)
+    #expect(bytes.count == 525)
     let header = try StoreHeader(reading: bytes)
     #expect(header.bytes == bytes)
     #expect(header.store == store)

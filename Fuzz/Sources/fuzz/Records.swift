@@ -95,7 +95,7 @@ private enum Records {
     bytes += Sample.bigEndian(count) + [UInt8](repeating: 3, count: 32)
     for id in 1...UInt32(count) {
       bytes += Sample.bigEndian(id) + [UInt8(1 + id % 3)] + Sample.bigEndian(UInt64(1024))
-      bytes += [UInt8](repeating: UInt8(id), count: 32)
+      bytes += [UInt8](repeating: UInt8(id), count: 32) + [0]
     }
     return bytes
   }

@@ -61,7 +61,7 @@ package final class SharedLock<Value: ~Copyable>: @unchecked Sendable {
 @safe @usableFromInline
 struct LaneGates: @unchecked Sendable {
   // Locks are there to be used by many threads. A `pthread_spinlock_t` is an int; not an atomic
-  // flag of ours, for the reason that ``ReadGate`` has.
+  // flag of ours, for the reason that StorageCore's ``SpinGate`` has.
   private typealias Gate = UnsafeMutablePointer<Int32>
 
   private let start: UnsafeMutableRawPointer

@@ -9,6 +9,7 @@ extension Storage {
   public func loadAsync<Value: Sendable>(
     _ type: Value.Type = Value.self, forKey key: StoreKey
   ) async throws(StorageError) -> Value? {
+    let store = store
     let (name, coder) = (store.name(key), ValueCoder<Value>.automatic())
     if let value = store.readAtOnce(name, coder) { return value }
     return try await Blocking.run { () throws(StorageError) in try store.read(name, coder) }

@@ -9,13 +9,8 @@ struct Keyset: Sendable {
   /// A rotation leaves room for later data keys: when a key has sealed often enough, writing needs
   /// a new one.
   static let rotationLimit = 1000
-  private static let entrySize = 4 + 1 + 8 + 32
-
-  /// The format version of a keyset: only version 2 stores the states of data keys.
-  private enum Version: UInt8 {
-    case first = 1
-    case withStates = 2
-  }
+  private static let entrySize = 4 + 1 + 8 + 32 + 1
+  private static let version: UInt8 = 1
 
   /// Whether a rotation has begun to end a data key, or has ended it.
   enum State: UInt8, Sendable {
@@ -122,14 +117,12 @@ struct Keyset: Sendable {
 extension Keyset {
   /// The keyset in secure memory.
   func bytes() throws(StorageError) -> SecureBytes {
-    let version = entries.allSatisfy { $0.state == .open } ? Version.first : .withStates
-    let entrySize = Self.entrySize + (version == .withStates ? 1 : 0)
-    var head: [UInt8] = [version.rawValue]
+    var head: [UInt8] = [Self.version]
     head.append(bigEndian: primaryID)
     head.append(bigEndian: nextID)
     head.append(bigEndian: UInt16(entries.count))
     return try cryptography { () throws(CryptoError) in
-      try SecureBytes(count: head.count + 32 + entries.count * entrySize) {
+      try SecureBytes(count: head.count + 32 + entries.count * Self.entrySize) {
         (output) throws(CryptoError) in
         var offset = 0
         func append(_ bytes: RawSpan, to output: inout MutableRawSpan) {
@@ -148,7 +141,6 @@ extension Keyset {
           fields.append(bigEndian: entry.reservedSeals)
           append(unsafe fields.span.bytes, to: &output)
           entry.key.withBytes { append($0, to: &output) }
-          guard version == .withStates else { continue }
           let state = [entry.state.rawValue]
           append(unsafe state.span.bytes, to: &output)
         }
@@ -161,10 +153,10 @@ extension Keyset {
   /// Checks the bytes, although they were authenticated.
   init(reading bytes: RawSpan) throws(StorageError) {
     var offset = 0
-    let number = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
-    guard let version = Version(rawValue: number) else {
+    let version = try ByteReading.integer(bytes, at: &offset, as: UInt8.self)
+    guard version == Self.version else {
       throw StorageError(
-        .unsupported, "this release can't read keyset version \(number); update the program")
+        .unsupported, "this release can't read keyset version \(version); update the program")
     }
     primaryID = try ByteReading.integer(bytes, at: &offset)
     nextID = try ByteReading.integer(bytes, at: &offset)
@@ -180,17 +172,14 @@ extension Keyset {
       }
       let seals: UInt64 = try ByteReading.integer(bytes, at: &offset)
       let key = try Self.key(bytes, at: &offset)
-      let state = version == .first ? .open : try Self.state(bytes, at: &offset)
+      let state = try Self.state(bytes, at: &offset)
       entries.append(
         Entry(id: id, algorithm: algorithm, reservedSeals: seals, key: key, state: state))
     }
     let (primaryID, nextID) = (primaryID, nextID)
     guard offset == bytes.byteCount, (1...Self.entryLimit).contains(count),
       entries.allSatisfy({ $0.id < nextID }), Set(entries.map(\.id)).count == entries.count,
-      entries.contains(where: { $0.id == primaryID && $0.state == .open }),
-      // One encoding for each keyset: version 2 is legal only if version 1 can't express the
-      // states.
-      version == .first || entries.contains(where: { $0.state != .open })
+      entries.contains(where: { $0.id == primaryID && $0.state == .open })
     else {
       throw StorageError(
         .damaged,
