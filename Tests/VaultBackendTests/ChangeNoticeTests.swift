@@ -93,8 +93,8 @@ import VaultBackend
     _ = try await storage.async { try $0.rotate(names: true) }
     #expect(await values.next() == .some("second"))
     try storage.save("third", forKey: "key")
-    try storage.save("fourth", forKey: "key")
     #expect(await values.next() == .some("third"))
+    try storage.save("fourth", forKey: "key")
     #expect(await values.next() == .some("fourth"))
 
     try storage.restore(from: before)

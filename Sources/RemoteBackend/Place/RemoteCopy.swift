@@ -145,7 +145,9 @@ final class RemoteCopy: Sendable {
     }
     var lane: Lane?
     if words.count == 7 {
-      guard let id = Hexadecimal.decode(words[5]).flatMap({ LaneID($0) }), let version = Mark(words[6]) else {
+      guard let id = Hexadecimal.decode(words[5]).flatMap({ LaneID($0) }),
+        let version = Mark(words[6])
+      else {
         throw foreign()
       }
       lane = Lane(id, version: version)
@@ -175,7 +177,9 @@ final class RemoteCopy: Sendable {
   }
 
   private static func row(_ key: StoreKey, _ data: Data) -> Row? {
-    guard data.count >= 8, let key = Hexadecimal.decode(key).flatMap({ RowKey($0) }) else { return nil }
+    guard data.count >= 8, let key = Hexadecimal.decode(key).flatMap({ RowKey($0) }) else {
+      return nil
+    }
     return Row(key, Array(data.dropFirst(8)), version: version(of: data))
   }
 

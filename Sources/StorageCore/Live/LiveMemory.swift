@@ -25,9 +25,8 @@ struct LiveMemory<Value: Sendable & Equatable>: Sendable {
   /// What to have after a finding; nil when that is here already.
   ///
   /// An equal value may still be a different one, so it replaces the old value. It stays in the
-  /// same generation, and observers are not notified.
-  ///
-  /// - Parameter isNewRecord: whether another record was stored than the one that was read last.
+  /// same generation, and observers are not notified. `isNewRecord` says whether another record was
+  /// stored than the one that was read last.
   func after(
     _ finding: PropertyState<Value>, absent: Value, isNewRecord: Bool
   ) -> LiveMemory? {

@@ -91,7 +91,9 @@ import Testing
     let first = await changes.next()
     #expect(first?.attributes["service"] == "after", "\(first as Any)")
     try foreign.store([2], ["service": "before"])
-    let change = await changes.next()
+    // The service makes an item in two steps, and a look may come in between.
+    var change = await changes.next()
+    while change?.attributes["service"] == "after" { change = await changes.next() }
     #expect(change?.kind == .changed)
     #expect(change?.attributes["service"] == "before")
   }

@@ -103,7 +103,8 @@ import VaultBackend
     let later = vault(source(desktop.client, desktop.name))
     #expect(code { _ = try later.load(String.self, forKey: "key") } == .wrongKey)
     desktop.service.setSecret([], of: item.path)
-    #expect(code { _ = try later.load(String.self, forKey: "key") } == .damaged)
+    let anew = vault(source(desktop.client, desktop.name))
+    #expect(code { _ = try anew.load(String.self, forKey: "key") } == .damaged)
   }
 
   @Test func twoKeysOfTheNameAreAnErrorAndNeitherIsTaken() throws {

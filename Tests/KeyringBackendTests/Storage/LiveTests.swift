@@ -24,8 +24,9 @@ import Testing
     while live.wrappedValue != -1 { _ = await values.next() }
   }
 
-  /// `secret-tool` knows nothing of stores: it removes an item, puts an older one back, and
-  /// overwrites one. Other daemons don't give it a record, which is no text.
+  /// `secret-tool` knows nothing of stores: it removes, puts back and overwrites items.
+  ///
+  /// Other daemons don't give it a record, which is no text.
   @Test(.ownDaemon) func whatSecretToolDoesArrives() async throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()
