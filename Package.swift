@@ -45,8 +45,8 @@ let package = Package(
     .systemLibrary(
       name: "CLibsecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
     .target(name: "CryptoCore", dependencies: ["COpenSSL"]),
-    .systemLibrary(name: "CXattr"),
-    .target(name: "StorageCore", dependencies: ["CryptoCore", "CXattr"]),
+    .systemLibrary(name: "CGlibc"),
+    .target(name: "StorageCore", dependencies: ["CryptoCore", "CGlibc"]),
     .target(name: "SingletonBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "DefaultsBackend", dependencies: ["StorageCore", "CryptoCore"]),
     // What needs all of Foundation. A program that does not link it is 40 MB smaller.
@@ -234,7 +234,7 @@ let package = Package(
         "Corpus", "Package.swift", "README.md", "Sources/CLibFuzzer", "Sources/fuzz/Main.swift",
       ],
       sources: ["Sources/fuzz", "Tests"]),
-    .target(name: "TestSupport", dependencies: ["CXattr"], path: "Tests/Support"),
+    .target(name: "TestSupport", dependencies: ["CGlibc"], path: "Tests/Support"),
     .target(
       name: "RemoteTesting", dependencies: ["RemoteBackend", "StorageCore", "CryptoCore"],
       path: "Tests/RemoteTesting"),

@@ -12,13 +12,16 @@ test_packages=(
   python3 python3-venv util-linux binutils tmux groff-base strace e2fsprogs
   dbus-daemon gnome-keyring libsecret-tools python3-secretstorage python3-keyring
   etcd-server etcd-client
+  # a TPM in software, and what systemd-creds loads to speak to it
+  systemd swtpm 'libtss2-tcti-swtpm0|libtss2-tcti-swtpm0t64'
+  'libtss2-esys-3.0.2-0|libtss2-esys-3.0.2-0t64' 'libtss2-rc0|libtss2-rc0t64' 'libtss2-mu0|libtss2-mu-4.0.1-0t64'
 )
 
 # The same needs by what they provide, for systems without dpkg.
 build_libraries=(libcrypto sqlite3 libsecret-1 grpc)
 test_commands=(
   python3 setpriv tmux groff strace mkfs.ext4 dbus-daemon gnome-keyring-daemon secret-tool
-  gdbus unshare readelf strip etcd etcdctl
+  gdbus unshare readelf strip etcd etcdctl swtpm systemd-creds
 )
 
 case ${1:-} in

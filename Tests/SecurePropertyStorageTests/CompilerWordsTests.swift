@@ -25,7 +25,7 @@ import Testing
       func getData(forKey key: String) -> Data? { nil }
     }
     """
-  private static let cModules = ["COpenSSL", "CSQLite", "CLibsecret", "CXattr"]
+  private static let cModules = ["COpenSSL", "CSQLite", "CLibsecret", "CGlibc"]
 
   private static let needsDefault =
     "give it a default, as in `var x = 0`, or drop Unwrapped and write `var x: Int?`"

@@ -70,7 +70,7 @@ import Testing
 
   private func said(of source: String, _ flags: [String] = []) throws -> [String] {
     try Compiler.check(
-      Self.common + source + "\n", flags, cModules: ["COpenSSL", "CLibsecret", "CXattr"])
+      Self.common + source + "\n", flags, cModules: ["COpenSSL", "CLibsecret", "CGlibc"])
   }
 
   @Test func codeForAnotherKeychainIsRefusedInWordsThatLead() throws {

@@ -44,7 +44,7 @@ struct FileFormatRejectionTests {
     ("no slot", 21, [0], "damaged"), ("33 slots", 21, [33], "damaged"),
     ("a slot beyond the limit", 22, [0, 0, 0x10, 1], "damaged"),
     ("the slot's version", 26, [2], "unsupported"), ("kind 0", 31, [0], "unsupported"),
-    ("kind 9", 31, [9], "unsupported"),
+    ("kind 10", 31, [10], "unsupported"),
     ("an identifier beyond the limit", 32, [0, 0, 4, 1], "damaged"),
     ("an identifier that is not UTF-8", 36, [0xff], "damaged"),
     ("function 5", 46, [5], "unsupported"),

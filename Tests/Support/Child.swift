@@ -37,6 +37,9 @@ package final class Child {
   // A test that fails leaves no process behind.
   deinit { if process.isRunning { kill() } }
 
+  /// Whether it has not ended yet.
+  package var isRunning: Bool { process.isRunning }
+
   /// Runs a command to its end.
   ///
   /// - Returns: the lines it said.

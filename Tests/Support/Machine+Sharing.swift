@@ -1,4 +1,4 @@
-private import CXattr
+private import CGlibc
 private import Foundation
 
 extension Machine {

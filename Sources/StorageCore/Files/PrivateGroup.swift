@@ -1,4 +1,4 @@
-internal import CXattr
+internal import CGlibc
 internal import CryptoCore
 internal import Glibc
 

@@ -10,6 +10,7 @@ package enum SlotKind: UInt8, Sendable, CustomStringConvertible {
   case provider = 6
   case recovery = 7
   case keyring = 8
+  case command = 9
 
   package var description: String {
     switch self {
@@ -21,6 +22,7 @@ package enum SlotKind: UInt8, Sendable, CustomStringConvertible {
     case .provider: "provider"
     case .recovery: "recovery key"
     case .keyring: "keyring"
+    case .command: "command"
     }
   }
 }

@@ -19,19 +19,18 @@ extension StoreHeader {
       let slots = slots(of: candidate)
       // A source without a slot is not asked, and an absent source is skipped.
       guard !slots.isEmpty else { continue }
-      guard let material = try candidate.read() else {
+      guard var material = try candidate.read() else {
         if missing == nil, candidate.path() != nil { missing = candidate }
         continue
       }
-      for slot in slots {
-        guard let root = try slot.root(with: material, store: store) else { continue }
-        guard try RootKey(root, store: store).isRoot(of: self) else {
-          throw StorageError(
-            .damaged, "a key slot holds the root key of another store; restore it from a backup")
-        }
-        let opening = Opening(root: root, slot: slot, opener: candidate, material: material)
-        PassphraseFloor.report(opening, of: self.store, at: location)
+      if let opening = try opening(with: material, of: candidate, slots, location) {
         return opening
+      }
+      if let again = try candidate.readAgain() {
+        material = again
+        if let opening = try opening(with: again, of: candidate, slots, location) {
+          return opening
+        }
       }
       // While keys are replaced, a program lists the new one and the old one.
       let hasAnother = candidates[(index + 1)...].contains {
@@ -42,6 +41,24 @@ extension StoreHeader {
     }
     if let missing { throw .keyFileGone(missing, opens: self, store: location) }
     throw .noSource(of: source, opens: self)
+  }
+
+  /// Opens one of the slots with the material; nil if it opens none.
+  private func opening(
+    with material: KeyMaterial, of candidate: KeySource.Candidate, _ slots: [Slot],
+    _ location: String?
+  ) throws(StorageError) -> Opening? {
+    for slot in slots {
+      guard let root = try slot.root(with: material, store: store) else { continue }
+      guard try RootKey(root, store: store).isRoot(of: self) else {
+        throw StorageError(
+          .damaged, "a key slot holds the root key of another store; restore it from a backup")
+      }
+      let opening = Opening(root: root, slot: slot, opener: candidate, material: material)
+      PassphraseFloor.report(opening, of: self.store, at: location)
+      return opening
+    }
+    return nil
   }
 }
 

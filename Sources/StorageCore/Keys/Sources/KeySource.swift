@@ -38,6 +38,10 @@ public struct KeySource: Sendable {
     package var holdsKey = false
     /// Whether asking it runs code of the program, which may take any time.
     package var isOfProgram = false
+    /// Asks anew for material that ``read`` had kept and that did not open the store; nil if it was new.
+    package var readAgain: @Sendable () throws(StorageError) -> KeyMaterial? = {
+      () throws(StorageError) in nil
+    }
 
     /// Makes a candidate; see the properties.
     package init(

@@ -1,0 +1,180 @@
+package import CryptoCore
+internal import Glibc
+
+extension KeySource {
+  /// What a program prints: a key or a passphrase.
+  ///
+  /// So a key can come from wherever a program gets it: a TPM by `systemd-creds`, a hardware token by
+  /// `age`, a password manager, a cloud's key service.
+  ///
+  /// ```swift
+  /// .command(["age", "--decrypt", "-i", "/home/me/.age/identity", "/home/me/.config/tool/key.age"])
+  /// ```
+  ///
+  /// The program runs without a shell, with this process's environment, working folder, standard error and
+  /// terminal, so that it can ask for a PIN. It inherits no other descriptor; its standard input is
+  /// `/dev/null`. What it prints goes into memory that is wiped and is read as a key file is: 32 bytes
+  /// that are no text, standard Base64 of 32 bytes, or else a passphrase, without one line break at the
+  /// end; at most 4,096 bytes. The command itself is visible to other processes, so it holds no secret.
+  ///
+  /// The program is asked once, and again if what it printed did not open the store; a failure holds for a
+  /// second. When it has ended, or
+  /// its time is over, the processes of its group end, too. Only these errors can come, each of which names
+  /// the program and nothing that it printed: `keyUnavailable` if it does not exist, ends with another exit
+  /// code than 0 or by a signal; `denied` if it can't be executed; `timedOut` if it takes too long;
+  /// `damaged` if it prints nothing or too much; `invalid` if the arguments are none, or hold a relative
+  /// path as the program or a NUL character.
+  ///
+  /// - Parameters:
+  ///   - arguments: the program and its arguments. A name without a slash is looked up in `/usr/local/sbin`,
+  ///     `/usr/local/bin`, `/usr/sbin`, `/usr/bin`, `/sbin` and `/bin`, whatever `PATH` says.
+  ///   - name: tells commands of one store apart, and is stored unencrypted in the slot. The command may
+  ///     change later, the name may not.
+  ///   - timeout: how long the program may take; nil means 30 s, or 2 minutes where this process has the
+  ///     terminal, since somebody may have to type.
+  ///   - derivation: how a passphrase is stretched when a slot is made for it.
+  /// - Returns: the source.
+  public static func command(
+    _ arguments: [String], name: String = "", timeout: Duration? = nil,
+    derivation: PassphraseDerivation = .standard
+  ) -> KeySource {
+    let command = KeyCommand(arguments: arguments, timeout: timeout)
+    let kept = KeptAnswer(command)
+    var candidate = Candidate(
+      kind: .command, identifier: name, derivation: derivation,
+      read: { () throws(StorageError) in try kept.material() })
+    candidate.readAgain = { () throws(StorageError) in try kept.materialAgain() }
+    candidate.isOfProgram = true
+    return KeySource([candidate])
+  }
+}
+
+/// What a command has printed, so that it is asked once; a failure holds for a second.
+private final class KeptAnswer: Sendable {
+  private struct State {
+    var material: KeyMaterial?
+    /// Whether the material was used before.
+    var isOld = false
+    /// The last failure, and until when the command is not asked again.
+    var failure: (error: StorageError, end: MonotonicTime)?
+  }
+  private let command: KeyCommand
+  private let state = Lock(State())
+
+  init(_ command: KeyCommand) { self.command = command }
+
+  func material() throws(StorageError) -> KeyMaterial {
+    let kept = state.withLock { state in
+      state.isOld = state.material != nil
+      return state
+    }
+    if let material = kept.material { return material }
+    if let failure = kept.failure, failure.end.since(.now) > 0 { throw failure.error }
+    return try ask()
+  }
+
+  /// Runs the command again; nil if what it has printed was not used before.
+  func materialAgain() throws(StorageError) -> KeyMaterial? {
+    let isOld = state.withLock { state in
+      defer { state.material = nil }
+      return state.isOld
+    }
+    return isOld ? try ask() : nil
+  }
+
+  private func ask() throws(StorageError) -> KeyMaterial {
+    do throws(StorageError) {
+      let material = try command.material()
+      state.withLock { $0 = State(material: material) }
+      return material
+    } catch {
+      state.withLock { $0 = State(failure: (error, .now.later(by: .seconds(1)))) }
+      throw error
+    }
+  }
+}
+
+/// A program that prints a key or a passphrase.
+package struct KeyCommand: Sendable {
+  /// The program and its arguments.
+  package let arguments: [String]
+  /// How long the program may take; nil for the usual time.
+  package let timeout: Duration?
+
+  /// A command; it is checked when it runs.
+  package init(arguments: [String], timeout: Duration? = nil) {
+    self.arguments = arguments
+    self.timeout = timeout
+  }
+
+  /// The largest output in bytes, that of a key file.
+  static let limit = 4096
+  /// Where a name without a slash is looked up.
+  static let folders = [
+    "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin",
+  ]
+
+  /// Runs the program and reads what it prints as a key file is read.
+  package func material() throws(StorageError) -> KeyMaterial {
+    let output = try output()
+    return try KeyEncoding.material(of: output, path: nil, source: title)
+  }
+
+  /// Runs the program and returns what it prints, with its line breaks.
+  ///
+  /// - Throws: `damaged` if that is nothing, or more than 4,096 bytes; the other errors of the source.
+  package func output() throws(StorageError) -> SecureBytes {
+    let path = try program()
+    var failure: StorageError?
+    var count = 0
+    let buffer = try cryptography { () throws(CryptoError) in
+      // One byte more, to notice an output that is too long.
+      try SecureBytes(count: Self.limit + 1) { (span) throws(CryptoError) in
+        do throws(StorageError) {
+          count = try CommandRun(path: path, arguments: arguments, title: title, timeout: timeout)
+            .read(into: &span)
+        } catch { failure = error }
+      }
+    }
+    if let failure { throw failure }
+    guard count > 0 else {
+      throw StorageError(
+        .damaged,
+        "\(title) ended with exit code 0 and printed nothing on its standard output, where the key is "
+          + "expected; run it by hand to see why")
+    }
+    return try cryptography { () throws(CryptoError) in
+      try buffer.withBytes { (span) throws(CryptoError) in
+        try SecureBytes(copying: span.extracting(first: count))
+      }
+    }
+  }
+
+  /// How errors name the program: without its arguments.
+  var title: String { "the key command \(arguments.first ?? "")" }
+
+  /// The path of the program.
+  private func program() throws(StorageError) -> String {
+    guard let name = arguments.first, !name.isEmpty else {
+      throw StorageError(.invalid, "a key command needs a program and its arguments")
+    }
+    guard arguments.allSatisfy({ !$0.utf8.contains(0) }) else {
+      throw StorageError(.invalid, "an argument of \(title) has a NUL character in it")
+    }
+    if name.hasPrefix("/") { return name }
+    guard !name.contains("/") else {
+      throw StorageError(
+        .invalid, "\(title) is a relative path; give an absolute path, or a name without a slash")
+    }
+    for folder in Self.folders {
+      let path = "\(folder)/\(name)"
+      if let status = try FileStatus.of(path), status.isRegular, unsafe access(path, X_OK) == 0 {
+        return path
+      }
+    }
+    throw StorageError(
+      .keyUnavailable,
+      "\(title) was not found in \(Self.folders.joined(separator: ", ")); install it, or give its "
+        + "absolute path")
+  }
+}
