@@ -60,7 +60,7 @@ extension VaultStorage {
   /// then. The backup must open and be sound.
   ///
   /// - Parameters:
-  ///   - url: the backup; it is only read, as with ``StoreAccess/readOnly``.
+  ///   - url: the backup; it is only read, as with `StoreAccess.readOnly`.
   ///   - keySource: what opens the backup; nil means this storage's own source. That source must
   ///     open the backup in any case, since it opens the vault afterwards.
   ///   - progress: told now and then how many of the backup's records are checked, and how many
