@@ -68,7 +68,7 @@ import VaultBackend
 }
 
 /// What must not be seen.
-private enum Marker {
+enum Marker {
   static let value = "VALUE-marker-one"
   static let initial = "DEFAULT-marker-two"
   static let passphrase = "PASSPHRASE-marker-three"
@@ -80,9 +80,9 @@ private enum Marker {
 }
 
 /// Shows values, and remembers of which types.
-private final class Showing {
+final class Showing {
   private(set) var types: Set<String> = []
-  private let folder: URL
+  let folder: URL
   private let markers: [[UInt8]]
 
   init(_ folder: URL) throws {
@@ -90,7 +90,7 @@ private final class Showing {
     markers = Marker.all + [try Marker.recovery.withText { Array($0.utf8) }]
   }
 
-  private func show(_ subjects: Any..., sourceLocation: SourceLocation = #_sourceLocation) {
+  func show(_ subjects: Any..., sourceLocation: SourceLocation = #_sourceLocation) {
     for subject in subjects {
       let type = Self.name(of: subject)
       types.insert(type)
@@ -202,11 +202,11 @@ private final class Showing {
     ])
   }
 
-  private func suite(_ name: String) -> DefaultsDelegate {
+  func suite(_ name: String) -> DefaultsDelegate {
     DefaultsDelegate(folder: folder.path, suiteName: name)
   }
 
-  private func vault(_ name: String) -> URL {
+  func vault(_ name: String) -> URL {
     folder.appendingPathComponent(name + ".vault", isDirectory: false)
   }
 
@@ -357,65 +357,5 @@ private final class Showing {
     let other = InMemoryStorage()
     try other.save(Marker.value, forKey: "conflict")
     show(try SecureStorage.migrate(from: storage, to: other), MigrationConflictPolicy.replace)
-  }
-
-  // MARK: - Errors
-
-  func errors() throws {
-    let storage = VaultStorage(at: vault("errors"), keySource: .key(Marker.key))
-    try storage.save(Marker.value, forKey: "k")
-    let suite = UserDefaultsStorage(suite("errors"), keySource: .passphrase(Marker.passphrase))
-    let long = String(repeating: "k", count: 2000)
-    let failures: [() throws -> Void] = [
-      { _ = try storage.load(Int.self, forKey: "k") },
-      { try storage.save((Marker.value, 1), forKey: "k") },
-      { _ = try storage.load([Any].self, forKey: "k") },
-      { try storage.update(Int.self, forKey: "k") { $0 = 1 } },
-      {
-        let file = self.folder.appendingPathComponent("a.key")
-        try Data(Marker.passphrase.utf8).write(to: file)
-        try FileManager.default.setAttributes(
-          [.posixPermissions: 0o644], ofItemAtPath: file.path)
-        _ = try VaultStorage(at: self.vault("file"), keySource: .file(file)).keys()
-        try VaultStorage(at: self.vault("file"), keySource: .file(file)).open()
-      },
-      { try storage.save(Marker.value, forKey: long) },
-      { try storage.save(Double.nan, forKey: "") },
-      { try storage.save(encodable: [Marker.value: Double.nan], forKey: "k") },
-      {
-        let source = KeySource.passphrase(
-          Marker.passphrase, derivation: .scrypt(cost: 16).withoutFloor)
-        let other = VaultStorage(at: self.vault("errors"), keySource: source)
-        _ = try other.load(String.self, forKey: "k")
-      },
-      {
-        try FileManager.default.createDirectory(
-          at: self.vault("folder"), withIntermediateDirectories: true)
-        _ = try VaultStorage(at: self.vault("folder"), keySource: .key(Marker.key)).keys()
-      },
-      { _ = try RecoveryKey(text: Marker.passphrase) },
-      {
-        try Data("bplist00\(Marker.value)".utf8).write(
-          to: self.folder.appendingPathComponent("errors.secure.plist"))
-        _ = try suite.load(String.self, forKey: "k")
-      },
-    ]
-    for (index, failure) in failures.enumerated() {
-      let error = #expect(throws: StorageError.self, "failure \(index)") { try failure() }
-      if let error { show(error, error.code, PropertyState<String>.failed(error)) }
-    }
-    let promises = DelegatePromise.all(of: FaultyDelegate.self)
-    for promise in promises { show(promise) }
-    let broken = promises.lazy.compactMap { promise -> BrokenPromise? in
-      do {
-        try promise.check {
-          let delegate = FaultyDelegate()
-          delegate.fail(.reads, with: .corruption)
-          return delegate
-        }
-        return nil
-      } catch { return error as? BrokenPromise }
-    }
-    show(try #require(broken.first))
   }
 }
