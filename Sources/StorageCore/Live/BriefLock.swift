@@ -35,6 +35,7 @@ struct BriefLock<Value: Sendable>: ~Copyable, @unchecked Sendable {
 /// that clears a flag. A function of the C library may do anything, so what a caller does stays
 /// between the two calls.
 @safe @usableFromInline
+// Unchecked, because pointers are not Sendable. What it points to is for all threads, by pthread_spin_lock(3).
 struct SpinGate: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<Int32>
 

@@ -72,6 +72,7 @@ struct CommandRun {
     from output: Int32, _ span: inout MutableRawSpan, _ count: Int, waiting: Int64, _ isOpen: Bool
   ) throws(StorageError) -> Taken {
     guard isOpen else {
+      // Its end has no descriptor that every system's glibc can give, so this sleeps.
       usleep(useconds_t(waiting / 1_000 / 4 + 1))
       return .nothing
     }
@@ -203,10 +204,15 @@ extension CommandRun {
     /// Ends all processes of the group, and reaps the program.
     mutating func endGroup() {
       if case .unknown? = end { return }
-      // A program that this user may not end, such as a set-uid one, is left to its own end.
-      let isEnding = kill(-id, SIGKILL) == 0
+      kill(-id, SIGKILL)
+      // A program that this user may not end, such as a set-uid one, is left to its own end, though others
+      // of its group were ended: so this waits a second at most.
       var status: Int32 = 0
-      while unsafe waitpid(id, &status, isEnding ? 0 : WNOHANG) < 0, errno == EINTR {}
+      for _ in 0..<200 {
+        let result = unsafe waitpid(id, &status, WNOHANG)
+        guard result == 0 || result < 0 && errno == EINTR else { return }
+        usleep(5_000)  // as above
+      }
     }
 
     /// Throws unless the program has ended with exit code 0.

@@ -24,7 +24,8 @@ enum DateText {
       /(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(\.\d+)?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))/
     guard let parts = text.wholeMatch(of: form.asciiOnlyDigits()) else { return nil }
     let wall = "\(parts.1)T\(parts.2)"
-    // Foundation takes the 30th of February for the 2nd of March.
+    // Foundation takes the 30th of February for the 2nd of March. Whatever it refuses is no date, so the
+    // caller says that, and Foundation's reason adds nothing.
     guard let date = try? style.parse(wall + ".000Z"), style.format(date) == wall + ".000Z" else {
       return nil
     }
