@@ -38,10 +38,7 @@ extension EtcdStorage {
     let marks = try keyAdministration.openedMarks()
     let title: String
     if let name { title = name } else { title = try Self.hostName() }
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &now)
-    let machine = EtcdMachine(
-      name: title, slots: Set(marks.keys), time: Int64(now.tv_sec))
+    let machine = EtcdMachine(name: title, slots: Set(marks.keys), time: WallTime.seconds)
     let word = Word(slots: Array(marks.values), time: machine.time)
     try save(encodable: word, forKey: Self.key(of: title))
     return machine

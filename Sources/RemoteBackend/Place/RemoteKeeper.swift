@@ -55,11 +55,9 @@ final class RemoteKeeper: Sendable {
       guard let history = place.knownHistory, let changes = try place.memory.takeChanges() else {
         return
       }
-      var now = timespec()
-      unsafe clock_gettime(CLOCK_REALTIME, &now)
       let age = place.options.clock.now().since(changes.confirmed) / 1_000_000_000
       let contents = RemoteCopy.Contents(
-        history: history, mark: changes.mark, time: Int64(now.tv_sec) - age,
+        history: history, mark: changes.mark, time: WallTime.seconds - age,
         lane: place.writer.lanes.latest ?? place.rememberedLane.withLock { $0 })
       do throws(StorageError) {
         if try !copy.save(changes, contents) { place.memory.putBack(changes) }

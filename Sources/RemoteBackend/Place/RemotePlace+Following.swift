@@ -1,5 +1,4 @@
 internal import CryptoCore
-internal import Glibc
 package import StorageCore
 internal import Synchronization
 
@@ -31,9 +30,7 @@ extension RemotePlace {
   private func loadCopy() throws(StorageError) {
     guard memory.mark == nil, let contents = try keeper?.copy.load() else { return }
     knownHistory = contents.history
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &now)
-    let age = Int64(now.tv_sec).subtractingReportingOverflow(contents.time)
+    let age = WallTime.seconds.subtractingReportingOverflow(contents.time)
     let span = age.partialValue.multipliedReportingOverflow(by: 1_000_000_000)
     // A copy of the future tells that the clock was set back, so nobody knows how old it is.
     let isKnown = !age.overflow && !span.overflow && age.partialValue >= 0

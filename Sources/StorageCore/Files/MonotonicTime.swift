@@ -46,6 +46,12 @@ package struct MonotonicTime: Sendable {
   }
 }
 
+/// The time of day, which an administrator can set.
+package enum WallTime {
+  /// Whole seconds since 1970.
+  package static var seconds: Int64 { unsafe Int64(time(nil)) }
+}
+
 /// A tick of the kernel's clock, 1 to 10 ms (clock_gettime(2), CLOCK_MONOTONIC_COARSE).
 ///
 /// Reading it needs no system call and takes a third of the time of ``MonotonicTime``. Use it for
