@@ -10,6 +10,7 @@ struct StoredRecord: ValuePlace {
   init(_ storage: DelegatedStorage, _ name: String) { record = Store(storage, name) }
 
   func read() throws(StorageError) -> Data? { try record.load() }
+  func readAtOnce() -> Data? { record.core.loadAtOnce() ?? nil }
   func write(_ bytes: Data) throws(StorageError) { try record.save(bytes) }
   func remove() throws(StorageError) { try record.remove() }
   func contains() throws(StorageError) -> Bool { try record.storage.contains(record.key) }

@@ -8,6 +8,8 @@ package import struct FoundationEssentials.Data
 package protocol ValuePlace: Sendable {
   /// The bytes, or nil if there are none.
   func read() throws(StorageError) -> Data?
+  /// The bytes if they are in memory, without blocking; nil when ``read()`` has to look.
+  func readAtOnce() -> Data?
   /// Replaces the bytes durably, completely or not at all.
   func write(_ bytes: Data) throws(StorageError)
   /// Removes the bytes, if there are any.
@@ -24,4 +26,8 @@ package protocol ValuePlace: Sendable {
   ///
   /// - Returns: the observation, which lasts until it is released.
   func observe(_ onChange: @escaping @Sendable () -> Void) -> ChangeObservation
+}
+
+extension ValuePlace {
+  package func readAtOnce() -> Data? { nil }
 }

@@ -16,6 +16,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
   let materials: Materials
   /// Notified after each write.
   let changes: Observers<Void>
+  /// Remembers whether the last read failed.
+  let failedRead: FailedRead
   /// Refuses a key whose value is stored in another way than its route expects.
   let requireNoConflict: @Sendable () throws(StorageError) -> Void
   /// Called before each write; records where the value is.
@@ -24,6 +26,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   init(
     _ name: String, _ address: PlaceAddress, _ place: any ValuePlace, _ serializer: Serializer,
     _ sealer: ValueSealer?, _ materials: Materials, _ changes: Observers<Void>,
+    _ failedRead: FailedRead,
     requireNoConflict: @escaping @Sendable () throws(StorageError) -> Void,
     beforeWriting: @escaping @Sendable () throws(StorageError) -> Void
   ) {
@@ -34,6 +37,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     self.sealer = sealer
     self.materials = materials
     self.changes = changes
+    self.failedRead = failedRead
     self.requireNoConflict = requireNoConflict
     self.beforeWriting = beforeWriting
   }
@@ -43,7 +47,22 @@ final class Route<Value: Codable & Sendable>: Sendable {
   /// The value, or nil if there is none.
   func get() async throws(StorageError) -> Value? {
     if case .provider(let call) = materials { return try await get(call)?.value }
+    if let value = valueAtOnce() { return value }
     return try await Blocking.run { () throws(StorageError) in try self.load() }
+  }
+
+  /// The value, if its bytes are in memory and its place alone seals it.
+  ///
+  /// - Returns: nil when ``load()`` has to look, which also gives the error, if there is one.
+  private func valueAtOnce() -> Value? {
+    guard case .none = materials, let sealer, var bytes = place.readAtOnce() else { return nil }
+    defer { Wipe.data(&bytes) }
+    do throws(StorageError) {
+      let envelope = try Envelope(reading: bytes)
+      return envelope.sealing == nil ? try decode(envelope, sealer, []) : nil
+    } catch {
+      return nil
+    }
   }
 
   /// The value, on a thread that may block.

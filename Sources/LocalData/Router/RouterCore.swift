@@ -167,7 +167,7 @@ final class RouterCore: Sendable {
     return Route(
       key.name, resolution.address, place, key.serializer, sealer(of: key, resolution, state),
       try materials(of: key.name, resolution.entry.protection, resolution.address, state),
-      changes(at: resolution.address),
+      changes(at: resolution.address), failedRead(of: key),
       // Weak: the router keeps its routes.
       requireNoConflict: { [weak self] () throws(StorageError) in
         try Self.alive(self).requireNoConflict(key, resolution)

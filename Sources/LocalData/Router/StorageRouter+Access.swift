@@ -12,8 +12,9 @@ extension StorageRouter: StorageProviding {
     _ key: Key
   ) async throws(StorageError) -> Key.Value? {
     do throws(StorageError) {
-      let value = try await core.routeAsync(for: key).get()
-      core.failedRead(of: key).forget()
+      let route = try await core.routeAsync(for: key)
+      let value = try await route.get()
+      route.failedRead.forget()
       return value
     } catch {
       core.failedRead(of: key).remember(error, isProperty: false)

@@ -28,7 +28,15 @@ public struct StoredCore<Key: StorageKey>: UpdatableSource {
 
   /// Reads the value; nil when there is none.
   public func load() throws(StorageError) -> Key.Value? {
-    try failedRead.noting { () throws(StorageError) in try route().load() }
+    do throws(StorageError) {
+      let route = try route()
+      let value = try route.load()
+      route.failedRead.forget()
+      return value
+    } catch {
+      failedRead.remember(error)
+      throw error
+    }
   }
 
   /// Stores a value, or removes it when `value` is nil.

@@ -49,7 +49,7 @@ package struct MonotonicTime: Sendable {
 /// The time of day, which an administrator can set.
 package enum WallTime {
   /// Whole seconds since 1970.
-  package static var seconds: Int64 { unsafe Int64(time(nil)) }
+  package static var seconds: Int64 { Int64(time(nil)) }
 }
 
 /// A tick of the kernel's clock, 1 to 10 ms (clock_gettime(2), CLOCK_MONOTONIC_COARSE).

@@ -55,9 +55,12 @@ public struct PropertyCore<Value, StorageType: Storage>: UpdatableSource, Observ
 
   /// Reads the value: here if it is in memory, else on a thread that may block.
   public func loadAsync() async throws(StorageError) -> Value? {
-    if let value = home.store.readAtOnce(recordName, coder) { return value }
+    if let value = loadAtOnce() { return value }
     return try await loadBlocking()
   }
+
+  /// The value if it is in memory, so that reading it takes no time; nil when ``load()`` has to look.
+  package func loadAtOnce() -> Value?? { home.store.readAtOnce(recordName, coder) }
 
   /// Stores a value, or removes it when `value` is nil.
   @inlinable
