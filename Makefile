@@ -18,8 +18,6 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Whether `make tool` builds securestore with the desktop's keyring, which needs libsecret.
 KEYRING ?= yes
-# Whether it works on stores in etcd, too, which need gRPC's C library.
-ETCD ?= no
 
 # A fork in a threaded process is part of what the tests try.
 TSAN = TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1:suppressions=$(CURDIR)/scripts/thread.supp \
@@ -48,12 +46,12 @@ build: deps ## Build the library and securestore; any warning is an error
 test: deps ## Run the tests in a private environment (FILTER=regex picks some)
 	@scripts/test.sh
 
-tool: ## Build securestore in release; KEYRING=no builds it without the desktop's keyring, ETCD=yes for stores in etcd
-	@KEYRING="$(KEYRING)" ETCD="$(ETCD)" scripts/deps.sh build
-	@ETCD="$(ETCD)" KEYRING="$(KEYRING)" scripts/install-tool.sh build
+tool: ## Build securestore in release; KEYRING=no builds it without the desktop's keyring
+	@KEYRING="$(KEYRING)" scripts/deps.sh build
+	@KEYRING="$(KEYRING)" scripts/install-tool.sh build
 
 install: ## Install securestore, its manual page and completions (PREFIX=/usr/local DESTDIR=)
-	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" ETCD="$(ETCD)" KEYRING="$(KEYRING)" scripts/install-tool.sh install
+	@PREFIX="$(PREFIX)" DESTDIR="$(DESTDIR)" KEYRING="$(KEYRING)" scripts/install-tool.sh install
 
 demo: deps ## Run the examples in a private environment
 	@scripts/demo.sh

@@ -27,7 +27,7 @@ let package = Package(
     ),
     .trait(
       name: "Etcd",
-      description: "securestore works on stores in etcd, which needs gRPC's C library."),
+      description: "Nothing asks for it: securestore works on stores in etcd without."),
     .default(enabledTraits: ["Keyring"]),
   ],
   // What a trait that is off needs is not resolved.
@@ -56,8 +56,9 @@ let package = Package(
     .target(name: "FileBackend", dependencies: ["VaultBackend", "StorageCore", "CryptoCore"]),
     .target(name: "KeyringBackend", dependencies: ["StorageCore", "CryptoCore", "CLibsecret"]),
     .target(name: "RemoteBackend", dependencies: ["StorageCore", "CryptoCore"]),
-    // Without pkg-config, whose list of gRPC's static parts breaks the link.
-    .systemLibrary(name: "CGRPC", providers: [.apt(["libgrpc-dev"])]),
+    // It loads gRPC's library by itself, by dlopen(3).
+    .target(
+      name: "CGRPC", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(
       name: "EtcdBackend", dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "CGRPC"]),
     .target(name: "ProviderBackend", dependencies: ["StorageCore", "CryptoCore"]),
@@ -244,12 +245,15 @@ let package = Package(
         "RemoteBackend", "RemoteTesting", "StorageCore", "CryptoCore", "StorageTesting",
         "TestSupport",
       ]),
+    // gRPC's declarations as this package has them, and as gRPC's own headers do.
+    .target(name: "CGRPCFacts", path: "Tests/GRPCFacts"),
     .executableTarget(
       name: "EtcdTestChild", dependencies: ["EtcdBackend"], path: "Tests/EtcdTestChild"),
     .testTarget(
       name: "EtcdBackendTests",
       dependencies: [
-        "EtcdBackend", "EtcdTestChild", "LocalData", "RemoteBackend", "StorageCore", "CryptoCore",
+        "EtcdBackend", "EtcdTestChild", "CGRPCFacts", "LocalData", "RemoteBackend", "StorageCore",
+        "CryptoCore",
         "StorageTesting", "KeyringTesting", "TestSupport", "VaultBackend",
       ]),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
@@ -293,9 +297,8 @@ if Context.environment["SPS_TOOL"] != nil {
       name: "securestore",
       dependencies: [
         "CProcess", "CryptoCore", "StorageCore", "VaultBackend", "FileBackend", "DefaultsBackend",
-        "LocalData", parser, .product(name: "Yams", package: "Yams"),
+        "LocalData", "EtcdBackend", parser, .product(name: "Yams", package: "Yams"),
         .target(name: "KeyringBackend", condition: .when(traits: ["Keyring"])),
-        .target(name: "EtcdBackend", condition: .when(traits: ["Etcd"])),
       ],
       path: "Tools/securestore/Sources/securestore"),
     .testTarget(

@@ -15,7 +15,7 @@ let package = Package(
     .target(name: "CAllocations"),
     // It opens the libraries that it compares by itself, by dlopen(3).
     .target(name: "CPeers"),
-    .target(name: "CEtcd", linkerSettings: [.linkedLibrary("grpc"), .linkedLibrary("gpr")]),
+    .target(name: "CEtcd"),
     .target(
       name: "CKeyring",
       linkerSettings: [

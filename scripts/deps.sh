@@ -2,23 +2,23 @@
 # Installs the Debian packages that the build and the tests need and that are missing.
 # Where nothing is missing it only looks; where it cannot install, it says what to install.
 # With the argument "build" it sees to what a build needs and no test; with KEYRING=no in the environment
-# that is without the keyring's library, and with ETCD=yes with that of stores in etcd. With "bench" it sees to what the benchmarks compare with as well,
+# that is without the keyring's library. With "bench" it sees to what the benchmarks compare with as well,
 # with "service" to what looks at the example service, with "docs" to the browser that looks at the documentation.
 set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
-build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev libgrpc-dev 'pkg-config|pkgconf')
+build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev 'pkg-config|pkgconf')
 test_packages=(
   python3 python3-venv util-linux binutils tmux groff-base strace e2fsprogs
   dbus-daemon gnome-keyring libsecret-tools python3-secretstorage python3-keyring
-  etcd-server etcd-client
+  etcd-server etcd-client libgrpc-dev
   # a TPM in software, and what systemd-creds loads to speak to it
   systemd swtpm 'libtss2-tcti-swtpm0|libtss2-tcti-swtpm0t64'
   'libtss2-esys-3.0.2-0|libtss2-esys-3.0.2-0t64' 'libtss2-rc0|libtss2-rc0t64' 'libtss2-mu0|libtss2-mu-4.0.1-0t64'
 )
 
 # The same needs by what they provide, for systems without dpkg.
-build_libraries=(libcrypto sqlite3 libsecret-1 grpc)
+build_libraries=(libcrypto sqlite3 libsecret-1)
 test_commands=(
   python3 setpriv tmux groff strace mkfs.ext4 dbus-daemon gnome-keyring-daemon secret-tool
   gdbus unshare readelf strip etcd etcdctl swtpm systemd-creds
@@ -28,10 +28,6 @@ case ${1:-} in
   build)
     test_packages=()
     test_commands=()
-    if [[ ${ETCD:-no} == no ]]; then
-      build_packages=("${build_packages[@]/libgrpc-dev/}")
-      build_libraries=("${build_libraries[@]/grpc/}")
-    fi
     if [[ ${KEYRING:-yes} == no ]]; then
       build_packages=("${build_packages[@]/libsecret-1-dev/}")
       build_libraries=("${build_libraries[@]/libsecret-1/}")

@@ -2,7 +2,7 @@
 # Builds securestore in release, or installs it with its manual page and shell completions.
 # Usage: scripts/install-tool.sh build | install, with PREFIX and DESTDIR in the environment, and
 # SPS_PROGRAM for a program that was built elsewhere. With KEYRING=no it is built without the keyring, and
-# needs no libsecret; with ETCD=yes it is built for stores in etcd, too, and needs gRPC's C library.
+# needs no libsecret.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 package=Tools/securestore
@@ -10,14 +10,7 @@ export SPS_TOOL=1
 
 # Swift's own libraries are linked in, so that the program runs without the toolchain.
 build=(swift build -c release --product securestore --static-swift-stdlib)
-traits=()
-[[ ${KEYRING:-yes} == no ]] || traits+=(Keyring)
-[[ ${ETCD:-no} == no ]] || traits+=(Etcd)
-if [[ ${#traits[@]} -eq 0 ]]; then
-  build+=(--disable-default-traits)
-else
-  build+=(--traits "$(IFS=,; echo "${traits[*]}")")
-fi
+[[ ${KEYRING:-yes} != no ]] || build+=(--disable-default-traits)
 
 case ${1:-} in
   build)

@@ -4,10 +4,6 @@ import PackageDescription
 let package = Package(
   name: "token-service",
   products: [.executable(name: "token-service", targets: ["TokenService"])],
-  traits: [
-    .trait(
-      name: "Etcd", description: "A store that several instances share in etcd; needs libgrpc.")
-  ],
   dependencies: [
     // Without the trait Keyring: a server needs no libsecret.
     .package(
@@ -26,9 +22,7 @@ let package = Package(
       name: "TokenService",
       dependencies: [
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
-        .product(
-          name: "EtcdBackend", package: "SecurePropertyStorage",
-          condition: .when(traits: ["Etcd"])),
+        .product(name: "EtcdBackend", package: "SecurePropertyStorage"),
         .product(name: "InjectRegistry", package: "SecurePropertyStorage"),
         .product(name: "SecureConfiguration", package: "SecurePropertyStorage"),
         .product(name: "SecureService", package: "SecurePropertyStorage"),

@@ -1,13 +1,18 @@
 #include "etcd_peer.h"
 
-// The same calls as the library's.
-#include "../../../Sources/CGRPC/shim.h"
+#include <stdlib.h>
+#include <string.h>
+
+// The same calls as the library's, with which the benchmark is linked.
+#include "../../../Sources/CGRPC/include/CGRPC.h"
 
 struct etcd_peer {
   grpc_channel *channel;
 };
 
 etcd_peer *etcd_peer_open(const char *target) {
+  char reason[512];
+  if (!sps_grpc_load(reason, sizeof reason)) return NULL;
   grpc_channel *channel = sps_grpc_channel_new(target, NULL, NULL, NULL, 1 << 20);
   if (channel == NULL) return NULL;
   etcd_peer *peer = malloc(sizeof *peer);

@@ -16,8 +16,9 @@ final class EtcdChannel: @unchecked Sendable {
 
   /// A connection to an address.
   ///
-  /// - Throws: `invalid` for certificates that can't be used.
+  /// - Throws: `invalid` for certificates that can't be used, `unsupported` without gRPC's library.
   init(_ endpoint: EtcdEndpoint, _ certificates: EtcdCertificates.Texts?) throws(StorageError) {
+    try Self.load()
     let roots = endpoint.isEncrypted ? certificates?.authority : nil
     let made = unsafe sps_grpc_channel_new(
       endpoint.target, roots, certificates?.certificate, certificates?.key, Self.largestAnswer)
@@ -26,6 +27,16 @@ final class EtcdChannel: @unchecked Sendable {
         .invalid, "the certificates can't be used; they must be PEM files", path: endpoint.text)
     }
     unsafe channel = made
+  }
+
+  /// Loads gRPC's C library, with which no program is linked.
+  private static func load() throws(StorageError) {
+    var reason = [CChar](repeating: 0, count: 512)
+    guard unsafe sps_grpc_load(&reason, reason.count) == 0 else { return }
+    throw StorageError(
+      .unsupported,
+      "stores in etcd need gRPC's C library 1.51, libgrpc.so.29: install the package libgrpc29, "
+        + "which newer Debians and Ubuntus call libgrpc29t64 (\(unsafe SystemText.shown(reason)))")
   }
 
   deinit {
@@ -98,11 +109,11 @@ final class EtcdChannel: @unchecked Sendable {
 @safe
 final class EtcdStream: @unchecked Sendable {
   // gRPC's calls may be cancelled by any thread; the rest is used by the one that receives.
-  private let stream: UnsafeMutablePointer<sps_grpc_stream>
+  private let stream: OpaquePointer
   private let channel: EtcdChannel
   private let process = OwnProcess()
 
-  fileprivate init(_ stream: UnsafeMutablePointer<sps_grpc_stream>, _ channel: EtcdChannel) {
+  fileprivate init(_ stream: OpaquePointer, _ channel: EtcdChannel) {
     unsafe self.stream = unsafe stream
     self.channel = channel
   }

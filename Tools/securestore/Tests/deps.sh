@@ -47,9 +47,6 @@ found=$(installed "$repository/scripts/deps.sh" build)
 found=$(installed env KEYRING=no "$repository/scripts/deps.sh" build)
 [[ $found == "libsqlite3-dev libssl-dev pkg-config" ]] ||
   fail "for a build without the keyring it installs: $found"
-found=$(installed env ETCD=yes "$repository/scripts/deps.sh" build)
-[[ $found == "libgrpc-dev libsecret-1-dev libsqlite3-dev libssl-dev pkg-config" ]] ||
-  fail "for a build with etcd it installs: $found"
 found=$(installed "$repository/scripts/deps.sh")
 [[ $found == *gnome-keyring*libssl-dev*tmux* ]] || fail "for the tests it installs: $found"
 

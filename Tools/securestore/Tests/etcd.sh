@@ -29,6 +29,41 @@ gives() {
   [[ $said == *"$text"* ]] || fail "$* says: $said"
 }
 
+# Runs a command where gRPC's library is not installed: in a namespace of mounts of its own.
+without_grpc() {
+  local namespace=(unshare --mount --propagation private) folder
+  [[ $(id -u) -eq 0 ]] || namespace=(unshare --map-root-user --mount --propagation private)
+  folder=$(dirname "$(ldconfig -p | sed -n 's/.*libgrpc\.so\.29 .*=> //p' | head -n 1)")
+  if [[ ! -d $work/links ]]; then
+    mkdir "$work/links" "$work/system"
+    for file in "$folder"/*; do ln -sf "$work/system/${file##*/}" "$work/links/${file##*/}"; done
+    rm "$work/links"/libgrpc.so*
+  fi
+  # shellcheck disable=SC2016  # the inner shell expands its own arguments
+  "${namespace[@]}" bash -euc '
+    mount --bind "$1" "$2"
+    mount --bind "$3" "$1"
+    shift 3
+    exec "$@"' - "$folder" "$work/system" "$work/links" "$@"
+}
+
+# No program is linked with gRPC; what needs its library says which package has it, and the rest works.
+if ldd "$program" | grep -i grpc; then fail "the program is linked with the above"; fi
+whole=$program
+program=without_grpc
+gives 18 "install the package libgrpc29" "$whole" get A "${store[@]}"
+gives 18 "libgrpc.so.29: cannot open shared object file" "$whole" init "${store[@]}"
+gives 2 "libgrpc29" "$whole" doctor "${store[@]}"
+gives 0 created "$whole" init --vault "$work/without.vault" --key-file "$work/without.key"
+program=$whole
+mkdir "$work/other"
+# A library of this name that is another one, and one that is damaged.
+ln -s "$(ldconfig -p | sed -n 's/.*libsqlite3\.so\.0 .*=> //p' | head -n 1)" "$work/other/libgrpc.so.29"
+LD_LIBRARY_PATH=$work/other gives 18 "undefined symbol: gpr_set_log_verbosity" get A "${store[@]}"
+rm "$work/other/libgrpc.so.29"
+echo nothing >"$work/other/libgrpc.so.29"
+LD_LIBRARY_PATH=$work/other gives 18 "file too short" get A "${store[@]}"
+
 # Only init makes the store.
 gives 69 unavailable get A "${store[@]}"
 gives 0 "created /apps/shop" init "${store[@]}"

@@ -1,12 +1,9 @@
 import Configuration
+import EtcdBackend
 import Foundation
 import SecureService
 import StorageCore
 import VaultBackend
-
-#if Etcd
-  import EtcdBackend
-#endif
 
 /// The store of the service: a vault on this machine, or with `ETCD_ENDPOINTS` one in etcd that all
 /// instances of the service share.
@@ -18,30 +15,20 @@ enum ServiceStore {
     guard let endpoints = ProcessInfo.processInfo.environment["ETCD_ENDPOINTS"] else {
       return VaultStorage.standard
     }
-    #if Etcd
-      return EtcdStorage(
-        EtcdConfiguration(
-          endpoints: endpoints.split(separator: ",").map(String.init),
-          prefix: ProcessInfo.processInfo.environment["ETCD_PREFIX"] ?? "/token-service"),
-        keySource: .firstAvailable(Program.keySources))
-    #else
-      throw StorageError(
-        .unsupported,
-        "ETCD_ENDPOINTS is \(endpoints), but this program was built without etcd; build "
-          + "it with --traits Etcd")
-    #endif
+    return EtcdStorage(
+      EtcdConfiguration(
+        endpoints: endpoints.split(separator: ",").map(String.init),
+        prefix: ProcessInfo.processInfo.environment["ETCD_PREFIX"] ?? "/token-service"),
+      keySource: .firstAvailable(Program.keySources))
   }
 
   /// Makes the store that the instances share, once.
   static func create() async throws {
-    let storage = try find()
-    #if Etcd
-      if let storage = storage as? EtcdStorage {
-        return try await storage.async { try $0.create() }
-      }
-    #endif
-    throw StorageError(
-      .invalid, "only a store in etcd is made by a command, a vault by the first start")
+    guard let storage = try find() as? EtcdStorage else {
+      throw StorageError(
+        .invalid, "only a store in etcd is made by a command, a vault by the first start")
+    }
+    try await storage.async { try $0.create() }
   }
 
   /// How the service opens, checks and closes it.

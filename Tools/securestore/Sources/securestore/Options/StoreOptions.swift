@@ -117,13 +117,7 @@ struct StoreOptions: ParsableArguments {
     guard let prefix else {
       throw Failure(.usage, "say which store in etcd: --prefix NAME, such as /apps/shop")
     }
-    #if Etcd
-      return try EtcdPlace(endpoints.split(separator: ",").map(String.init), prefix, self)
-    #else
-      throw Failure(
-        .unsupported,
-        "this securestore was built without stores in etcd; build it with: make tool ETCD=yes")
-    #endif
+    return try EtcdPlace(endpoints.split(separator: ",").map(String.init), prefix, self)
   }
 
   /// The vault that the options name, or the index of the sealed folder.

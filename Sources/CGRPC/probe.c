@@ -1,5 +1,4 @@
-#ifndef SPS_CGRPC_PROBE_H
-#define SPS_CGRPC_PROBE_H
+#include "CGRPC.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,32 +20,14 @@
 // gRPC tells a call nothing of why a connection can't be made: the call ends with its deadline. This
 // makes the same handshake once more, and says what the other end is.
 
-/// What an address answers to.
-enum sps_probe {
-  /// Nothing can be told: nobody listens, or the answer does not come or is cut off.
-  SPS_PROBE_UNKNOWN,
-  /// HTTP/2 with the given certificates, or without.
-  SPS_PROBE_GOOD,
-  /// HTTP/2 without TLS, though certificates were given.
-  SPS_PROBE_CLEAR,
-  /// TLS, though no certificates were given.
-  SPS_PROBE_ENCRYPTED,
-  /// Something that is not HTTP/2.
-  SPS_PROBE_STRANGE,
-  /// The other end's certificate is refused; the reason says why.
-  SPS_PROBE_REFUSED,
-  /// The other end refuses ours; the reason says why.
-  SPS_PROBE_REFUSES,
-};
-
-static inline int sps_probe_left(int64_t end) {
+static int sps_probe_left(int64_t end) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   int64_t left = end - (int64_t)now.tv_sec * 1000 - now.tv_nsec / 1000000;
   return left < 0 ? 0 : (int)left;
 }
 
-static inline int sps_probe_wait(int socket, short events, int64_t end) {
+static int sps_probe_wait(int socket, short events, int64_t end) {
   struct pollfd waited = {.fd = socket, .events = events};
   int result;
   do result = poll(&waited, 1, sps_probe_left(end));
@@ -55,7 +36,7 @@ static inline int sps_probe_wait(int socket, short events, int64_t end) {
 }
 
 /// A connection to an address; -1 if there is none in time.
-static inline int sps_probe_connect(const char *_Nonnull host, const char *_Nonnull port, int64_t end) {
+static int sps_probe_connect(const char *host, const char *port, int64_t end) {
   struct addrinfo hints, *all = NULL;
   memset(&hints, 0, sizeof hints);
   hints.ai_socktype = SOCK_STREAM;
@@ -78,7 +59,7 @@ static inline int sps_probe_connect(const char *_Nonnull host, const char *_Nonn
 }
 
 /// What an end says first of all: its settings, in HTTP/2. -1 when nothing is said.
-static inline int sps_probe_is_settings(const uint8_t *_Nonnull bytes, ssize_t count) {
+static int sps_probe_is_settings(const uint8_t *bytes, ssize_t count) {
   if (count >= 4 && bytes[0] == 0 && bytes[3] == 4) return SPS_PROBE_GOOD;
   return count >= 4 ? SPS_PROBE_STRANGE : SPS_PROBE_UNKNOWN;
 }
@@ -86,7 +67,7 @@ static inline int sps_probe_is_settings(const uint8_t *_Nonnull bytes, ssize_t c
 static const char sps_probe_greeting[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0";
 
 /// What an address answers without TLS.
-static inline int sps_probe_clear(const char *_Nonnull host, const char *_Nonnull port, int64_t end) {
+static int sps_probe_clear(const char *host, const char *port, int64_t end) {
   int socket = sps_probe_connect(host, port, end);
   if (socket < 0) return SPS_PROBE_UNKNOWN;
   uint8_t bytes[64];
@@ -99,7 +80,7 @@ static inline int sps_probe_clear(const char *_Nonnull host, const char *_Nonnul
   return sps_probe_is_settings(bytes, count);
 }
 
-static inline int sps_probe_again(SSL *_Nonnull ssl, int socket, int result, int64_t end) {
+static int sps_probe_again(SSL *ssl, int socket, int result, int64_t end) {
   switch (SSL_get_error(ssl, result)) {
   case SSL_ERROR_WANT_READ: return sps_probe_wait(socket, POLLIN, end);
   case SSL_ERROR_WANT_WRITE: return sps_probe_wait(socket, POLLOUT, end);
@@ -108,7 +89,7 @@ static inline int sps_probe_again(SSL *_Nonnull ssl, int socket, int result, int
 }
 
 /// What the failure of a handshake means.
-static inline int sps_probe_failure(SSL *_Nonnull ssl, char *_Nonnull reason, size_t room) {
+static int sps_probe_failure(SSL *ssl, char *reason, size_t room) {
   long verdict = SSL_get_verify_result(ssl);
   if (verdict != X509_V_OK) {
     snprintf(reason, room, "%s", X509_verify_cert_error_string(verdict));
@@ -126,7 +107,7 @@ static inline int sps_probe_failure(SSL *_Nonnull ssl, char *_Nonnull reason, si
   return SPS_PROBE_REFUSES;
 }
 
-static inline void sps_probe_trust(SSL_CTX *_Nonnull context, const char *_Nonnull roots) {
+static void sps_probe_trust(SSL_CTX *context, const char *roots) {
   BIO *source = BIO_new_mem_buf(roots, -1);
   X509 *one;
   while (source != NULL && (one = PEM_read_bio_X509(source, NULL, NULL, NULL)) != NULL) {
@@ -136,8 +117,8 @@ static inline void sps_probe_trust(SSL_CTX *_Nonnull context, const char *_Nonnu
   BIO_free(source);
 }
 
-static inline void sps_probe_show(
-    SSL_CTX *_Nonnull context, const char *_Nonnull certificate, const char *_Nonnull key) {
+static void sps_probe_show(
+    SSL_CTX *context, const char *certificate, const char *key) {
   BIO *source = BIO_new_mem_buf(certificate, -1);
   X509 *one = source == NULL ? NULL : PEM_read_bio_X509(source, NULL, NULL, NULL);
   if (one != NULL) SSL_CTX_use_certificate(context, one);
@@ -153,10 +134,10 @@ static inline void sps_probe_show(
 }
 
 /// What an address answers over TLS. Without roots, whether it speaks TLS at all.
-static inline int sps_probe_encrypted(
-    const char *_Nonnull host, const char *_Nonnull port, const char *_Nullable roots,
-    const char *_Nullable certificate, const char *_Nullable key, int64_t end,
-    char *_Nonnull reason, size_t room) {
+static int sps_probe_encrypted(
+    const char *host, const char *port, const char *roots,
+    const char *certificate, const char *key, int64_t end,
+    char *reason, size_t room) {
   int socket = sps_probe_connect(host, port, end);
   SSL_CTX *context = socket < 0 ? NULL : SSL_CTX_new(TLS_client_method());
   SSL *ssl = NULL;
@@ -199,10 +180,10 @@ static inline int sps_probe_encrypted(
   return result;
 }
 
-static inline int sps_probe_both(
-    const char *_Nonnull host, const char *_Nonnull port, const char *_Nullable roots,
-    const char *_Nullable certificate, const char *_Nullable key, int64_t end,
-    char *_Nonnull reason, size_t room) {
+static int sps_probe_both(
+    const char *host, const char *port, const char *roots,
+    const char *certificate, const char *key, int64_t end,
+    char *reason, size_t room) {
   if (roots != NULL) {
     int result = sps_probe_encrypted(host, port, roots, certificate, key, end, reason, room);
     if (result != SPS_PROBE_UNKNOWN) return result;
@@ -215,12 +196,10 @@ static inline int sps_probe_both(
   return other == SPS_PROBE_GOOD ? SPS_PROBE_ENCRYPTED : result;
 }
 
-/// What an address answers to, within some milliseconds and the look-up of its name. The reason gets
-/// a text that ends with a 0.
-static inline int sps_probe(
-    const char *_Nonnull host, const char *_Nonnull port, const char *_Nullable roots,
-    const char *_Nullable certificate, const char *_Nullable key, int milliseconds,
-    char *_Nonnull reason, size_t room) {
+int sps_probe(
+    const char *host, const char *port, const char *roots,
+    const char *certificate, const char *key, int milliseconds,
+    char *reason, size_t room) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   int64_t end = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + milliseconds;
@@ -236,4 +215,23 @@ static inline int sps_probe(
   return result;
 }
 
-#endif
+int sps_certificate_validity(
+    const char *text, int64_t *begin, int64_t *end) {
+  BIO *source = BIO_new_mem_buf(text, -1);
+  X509 *certificate = source == NULL ? NULL : PEM_read_bio_X509(source, NULL, NULL, NULL);
+  struct tm first, last;
+  memset(&first, 0, sizeof first);
+  memset(&last, 0, sizeof last);
+  int is_read = certificate != NULL &&
+                ASN1_TIME_to_tm(X509_get0_notBefore(certificate), &first) == 1 &&
+                ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &last) == 1;
+  if (certificate == NULL) ERR_clear_error();
+  X509_free(certificate);
+  BIO_free(source);
+  if (is_read) {
+    *begin = (int64_t)timegm(&first);
+    *end = (int64_t)timegm(&last);
+  }
+  return is_read;
+}
+
