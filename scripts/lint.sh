@@ -20,6 +20,14 @@ swift format lint --strict --recursive "${swift_sources[@]}" ||
 
 scripts/check-imports.sh || fail "an import crosses a line that it may not cross"
 
+scripts/public-names.py ||
+  fail "public names differ from docs/public-names.txt; if they shall, write it anew: scripts/public-names.py --write"
+
+# The package index documents every product that builds without libraries or traits beyond the default.
+diff <(sed -n 's/^ \{8\}- //p' .spi.yml | sort) \
+  <(sed -n '/^let modules/,/^]/p' Package.swift | grep -oP '"\K\w+' | grep -vxE 'EtcdBackend|Secure(Configuration|Service)' | sort) ||
+  fail ".spi.yml lists other products than Package.swift"
+
 for script in scripts/*.sh .ci/run Examples/*.sh Tools/*/Tests/*.sh; do
   [[ ! -e $script ]] || bash -n "$script" || fail "$script does not parse"
 done
