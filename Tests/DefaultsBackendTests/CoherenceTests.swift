@@ -222,27 +222,19 @@ import Testing
     let delegate = folder.delegate()
     try delegate.set(record(0), for: name(0))
     let reading = Reading(delegate)
-    var (kills, value) = (0, 0)
-    for call in ["openat", "write", "fsync", "rename,renameat,renameat2", "fcntl", "close"] {
-      for occurrence in 1...20 {
-        value += 1
-        let kill = [
-          "strace", "-f", "-qq", "-o", "/dev/null", "-P", folder.path, "-P", folder.file, "-P",
-          folder.file + ".new", "-P", folder.file + ".lock", "-e", "trace=" + call, "-e",
-          "inject=\(call):signal=KILL:when=\(occurrence)",
-        ]
-        let said = try helper.run("set", folder.path, "0", "\(value)", prefix: kill)
-        let found = try delegate.record(for: name(0))
-        #expect(
-          found == (try SuiteFileReading.record(name(0), in: folder.file)), "\(call) \(occurrence)")
-        if said == ["set"] {
-          #expect(found == record(value))
-          break
-        }
-        kills += 1
-      }
+    let paths = [folder.path] + ["", ".new", ".lock"].map { folder.file + $0 }
+    let fault = SystemFault.kill(
+      before: "openat,write,fsync,rename,renameat,renameat2,fcntl,close")
+    var value = 0
+    let (kills, _) = try fault.each(of: paths) { prefix in
+      value += 1
+      return try helper.run("set", folder.path, "0", "\(value)", prefix: prefix)
+    } check: { run in
+      let found = try delegate.record(for: name(0))
+      #expect(found == (try SuiteFileReading.record(name(0), in: folder.file)), "\(run)")
+      if run.isDone { #expect(found == record(value)) }
     }
-    #expect((8..<100).contains(kills), "\(kills) steps")
+    #expect((Depth.count(8, day: 2)..<100).contains(kills), "\(kills) steps")
     #expect(reading.end().wentBack.isEmpty)
   }
 }

@@ -75,10 +75,7 @@ import Testing
     for (command, said) in outcomes {
       let child = try helper.start(
         [command, TemporaryFolder().path, "1", "1"],
-        prefix: [
-          "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e",
-          "inject=fsync:error=EIO",
-        ])
+        prefix: SystemFault("fsync", error: "EIO").prefix())
       #expect(try child.lines() == said)
     }
   }

@@ -53,22 +53,6 @@ struct LiveTests {
     }
   }
 
-  @Test func aDamagedFileIsAStateToo() async throws {
-    let live = Live<String?, UserDefaultsStorage>(storage(), "key")
-    live.wrappedValue = "first"
-    var states = live.states.makeAsyncIterator()
-    #expect(await states.next() == .value("first"))
-    let good = try #require(folder.bytes)
-    try folder.put(Array(good.prefix(100)))
-    guard case .failed(let error) = await states.next() else {
-      Issue.record("no failure")
-      return
-    }
-    #expect(error.code == .damaged)
-    try folder.put(good)
-    #expect(await states.next() == .value("first"))
-  }
-
   /// Times of 1,000 changes in a row, with ``Soak`` alone.
   @Test(.enabled(if: Soak.isOn))
   func liveChangesArriveSoonSoak() async throws {

@@ -107,10 +107,7 @@ struct OtherUserTests {
     .enabled(if: Machine.hasStrace, "needs strace and the right to trace"),
     arguments: ["ENOLCK", "EOPNOTSUPP", "ENOSYS"])
   func aFileSystemWithoutLocksIsSaidAtOnce(_ error: String) throws {
-    let prefix = [
-      "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fcntl", "-e",
-      "inject=fcntl:error=\(error)",
-    ]
+    let prefix = SystemFault("fcntl", error: error).prefix()
     #expect(try helper.run("set", folder.path, "1", "2", prefix: prefix) == ["error unsupported"])
     #expect(folder.bytes == nil)
   }

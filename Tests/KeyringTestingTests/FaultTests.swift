@@ -17,17 +17,6 @@ import Testing
     return (fake, try RawClient(bus), item)
   }
 
-  @Test func whileOneAnswerIsLateOthersCome() throws {
-    let (fake, client, item) = try service(.init())
-    fake.change { $0.faults["GetSecrets"] = .answersLate(.seconds(3)) }
-    #expect(throws: KeyringTestingError.self) {
-      try client.call(
-        "Service.GetSecrets", .paths([item]), .objectPath(client.session),
-        timeout: .milliseconds(100))
-    }
-    #expect(try client.search(["a": "b"]).unlocked == [item])
-  }
-
   @Test func aFaultCanBeInSomeCallsOnly() throws {
     let (fake, client, item) = try service(
       .init().with(.refuses("org.example.No").only(2, skipping: 1), in: "GetSecrets"))
@@ -51,17 +40,6 @@ import Testing
       client.error { () throws(Failure) in try client.getSecrets(of: item) }
         == "org.freedesktop.Secret.Error.NoSession")
     #expect(try client.search(["a": "b"]).unlocked == (carriesOut ? [] : [item]))
-  }
-
-  @Test func aHookRunsBeforeEachCallAndMayUseTheFake() throws {
-    let (fake, client, item) = try service(.gnomeKeyring)
-    fake.change {
-      $0.beforeEachCall = { [weak fake] method in
-        if method == "Service.GetSecrets" { fake?.lock() }
-      }
-    }
-    #expect(try client.search(["a": "b"]).unlocked == [item])
-    #expect(try client.getSecrets(of: item) == [:])
   }
 
   @Test func twoServicesCannotBeOnOneBus() throws {

@@ -164,80 +164,54 @@ import Testing
     let real = try GnomeKeyring(on: realBus)
     let fake = try FakeSecretService(on: fakeBus, manners: .gnomeKeyring)
     let (realClient, fakeClient) = (try RawClient(realBus), try RawClient(fakeBus))
-    for (name, call) in Self.wrongCalls {
-      #expect(outcome { try call(fakeClient) } == outcome { try call(realClient) }, "\(name)")
+    for (method, path, arguments) in Self.wrongCalls {
+      let outcomes = [fakeClient, realClient].map { client in
+        outcome { () throws(KeyringTestingError) in
+          try client.call(method, on: path, arguments(client.session))
+        }
+      }
+      #expect(outcomes[0] == outcomes[1], "\(method) \(path)")
     }
     withExtendedLifetime((real, fake)) {}
   }
 
-  private func outcome(_ body: () throws -> [DBusValue]) -> String {
-    do {
-      return "\(try body())"
-    } catch { return (error as? KeyringTestingError)?.errorName ?? "\(error)" }
+  private func outcome(_ body: () throws(KeyringTestingError) -> [DBusValue]) -> String {
+    do { return "\(try body())" } catch { return error.errorName ?? "\(error)" }
   }
 
-  private static let wrongCalls: [(String, @Sendable (RawClient) throws -> [DBusValue])] = {
-    let collection = SecretServiceName.collections
+  /// The method, the object, and the arguments, made with the caller's session.
+  private typealias WrongCall = (String, String, @Sendable (String) -> [DBusValue])
+
+  private static let wrongCalls: [WrongCall] = {
+    let (root, collections) = (SecretServiceName.root, SecretServiceName.collections)
+    let (alias, none) = (RawClient.defaultCollection, SecretServiceName.aliases + "no")
+    func property(_ name: String, _ interface: String) -> @Sendable (String) -> [DBusValue] {
+      { _ in [.string("org.freedesktop.Secret." + interface), .string(name)] }
+    }
     return [
-      ("an alias that leads nowhere", { try $0.call("Service.ReadAlias", .string("no")) }),
+      ("Service.ReadAlias", root, { _ in [.string("no")] }),
+      ("Properties.Get", collections + "no", property("Label", "Collection")),
+      ("Properties.Get", collections + "login/9", property("Label", "Item")),
+      ("Properties.Get", collections + "login", property("No", "Collection")),
+      ("Collection.SearchItems", collections + "no", { _ in [.attributes([:])] }),
+      ("Collection.SearchItems", none, { _ in [.attributes([:])] }),
+      ("Service.Lock", root, { _ in [.paths([collections + "no", "/x"])] }),
+      ("Service.Unlock", root, { _ in [.paths([collections + "no"])] }),
+      ("Service.Unlock", root, { _ in [.paths([alias])] }),
+      ("Service.GetSecrets", root, { [.paths([collections + "no/1"]), .objectPath($0)] }),
+      ("Service.GetSecrets", root, { _ in [.paths([]), .objectPath("/no/session")] }),
+      ("Service.SetAlias", root, { _ in [.string("default"), .objectPath(collections + "no")] }),
+      ("Session.Close", "/no/session", { _ in [] }),
+      ("Prompt.Prompt", "/no", { _ in [.string("")] }), ("Service.No", root, { _ in [] }),
+      ("Service.Lock", root, { _ in [] }), ("Service.SearchItems", root, { _ in [.string("x")] }),
       (
-        "a property of no collection",
-        { try [$0.property("Label", of: collection + "no", "Collection")!] }
-      ),
-      (
-        "a search in no collection",
-        { try $0.call("Collection.SearchItems", on: collection + "no", .attributes([:])) }
-      ),
-      (
-        "a search where no alias leads",
-        {
-          try $0.call(
-            "Collection.SearchItems", on: SecretServiceName.aliases + "no", .attributes([:]))
+        "Collection.CreateItem", alias,
+        { _ in
+          let secret: DBusValue = .tuple([.objectPath("/no"), .bytes([]), .bytes([]), .string("")])
+          return [.properties([:]), secret, .boolean(false)]
         }
       ),
-      (
-        "a property of no item", { try [$0.property("Label", of: collection + "login/9", "Item")!] }
-      ),
-      ("an unknown property", { try [$0.property("No", of: collection + "login", "Collection")!] }),
-      (
-        "a lock of nothing", { try $0.call("Service.Lock", .paths([collection + "no", "/x"])) }
-      ),
-      ("an unlock of nothing", { try $0.call("Service.Unlock", .paths([collection + "no"])) }),
-      (
-        "a lock of an alias and of a collection that is unlocked",
-        { try $0.call("Service.Unlock", .paths([RawClient.defaultCollection])) }
-      ),
-      (
-        "secrets of nothing",
-        {
-          try $0.call("Service.GetSecrets", .paths([collection + "no/1"]), .objectPath($0.session))
-        }
-      ),
-      (
-        "secrets for no session",
-        { try $0.call("Service.GetSecrets", .paths([]), .objectPath("/no/session")) }
-      ),
-      (
-        "an alias for nothing",
-        { try $0.call("Service.SetAlias", .string("default"), .objectPath(collection + "no")) }
-      ),
-      ("a session that is not there", { try $0.call("Session.Close", on: "/no/session") }),
-      ("a prompt that is not there", { try $0.call("Prompt.Prompt", on: "/no", .string("")) }),
-      ("an unknown method", { try $0.call("Service.No") }),
-      ("too few arguments", { try $0.call("Service.Lock") }),
-      ("the wrong arguments", { try $0.call("Service.SearchItems", .string("x")) }),
-      (
-        "an item without a session",
-        {
-          try $0.call(
-            "Collection.CreateItem", on: RawClient.defaultCollection, .properties([:]),
-            .tuple([.objectPath("/no"), .bytes([]), .bytes([]), .string("")]), .boolean(false))
-        }
-      ),
-      (
-        "an unknown algorithm",
-        { try $0.call("Service.OpenSession", .string("no"), .variant(.string(""))) }
-      ),
+      ("Service.OpenSession", root, { _ in [.string("no"), .variant(.string(""))] }),
     ]
   }()
 }

@@ -22,6 +22,12 @@ struct RawClient {
     _ method: String, on path: String = SecretServiceName.root, _ arguments: DBusValue...,
     timeout: Duration = .seconds(60)
   ) throws(KeyringTestingError) -> [DBusValue] {
+    try call(method, on: path, arguments, timeout: timeout)
+  }
+
+  func call(
+    _ method: String, on path: String, _ arguments: [DBusValue], timeout: Duration = .seconds(60)
+  ) throws(KeyringTestingError) -> [DBusValue] {
     let parts = method.split(separator: ".")
     let family = parts[0] == "Properties" ? "org.freedesktop.DBus." : "org.freedesktop.Secret."
     return try connection.call(

@@ -45,6 +45,21 @@ import VaultBackend
     #expect(declared.subtracting(shown.types).sorted() == Self.empty.sorted())
   }
 
+  /// A search that finds nothing anywhere would pass every test here.
+  @Test func theSearchFindsWhatIsThere() {
+    struct Outer { var inner = ["": Array(Marker.value.utf8)] }
+    let bytes = Array(Marker.value.utf8)
+    let leaks: [Any] = [
+      Outer(), Marker.value, bytes.hex, "<" + bytes.hex.uppercased() + ">", bytes.map { Int($0) },
+      Data(bytes).base64EncodedString(),
+      NSError(domain: "bad passphrase \(Marker.value.prefix(9))", code: 1),
+    ]
+    for leak in leaks {
+      #expect(Disclosure.texts(of: leak).contains { Disclosure.shows(bytes, in: $0) }, "\(leak)")
+      #expect(!Disclosure.forms(of: bytes, in: leak).isEmpty, "\(leak)")
+    }
+  }
+
   @Test func whatGoesToStandardErrorAndTheConfigurationShowNoKeyAndNoValue() async throws {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]
@@ -132,14 +147,30 @@ final class Showing {
     show(names, context, context.name, try StoreID.random(), Marker.key)
     show(AEADAlgorithm.aes256GCM)
     show(DerivationHash.sha512, SymmetricKeySize.bits256)
-    show(try SecureBytes(Array(Marker.passphrase.utf8)), try SecureBytes(value))
+    show(Marker.key.bytes, [Marker.key], ["key": Marker.key], Optional(Marker.key) as Any)
+    #expect("\(Marker.key) \(Marker.key.bytes)" == "SymmetricKey(256 bits) SecureBytes(32 bytes)")
+    let passphrase = try SecureBytes(Array(Marker.passphrase.utf8))
+    show(passphrase, try SecureBytes(value))
+    let record = try unsafe dataKeys[0].seal(value.span.bytes, for: context) + [0]
+    func scrypt(_ cost: Int) throws {
+      _ = try KeyDerivation.scrypt(
+        passphrase, salt: [], cost: cost, blockSize: 8, parallelism: 1, count: 32)
+    }
     let failures: [() throws -> Void] = [
       { _ = try unsafe dataKeys[0].openedData(value.span.bytes, for: context) },
+      { _ = try unsafe dataKeys[0].openedData(record.span.bytes, for: context) },
       { _ = try DataKey(SymmetricKey(data: Array(Marker.passphrase.utf8)), id: 1) },
+      { _ = try KeyDerivation.hkdf(passphrase, salt: [], info: [], count: 0) },
+      { _ = try KeyDerivation.pbkdf2(passphrase, salt: [], rounds: 0, count: 32) },
+      { try scrypt(3) }, { try scrypt(1 << 30) },
+      {
+        _ = try KeyDerivation.argon2id(
+          passphrase, salt: [], memory: 64, passes: 1, lanes: 1, count: 32)
+      },
     ]
-    for failure in failures {
-      let error = #expect(throws: CryptoError.self) { try failure() }
-      if let error { show(error, error.code) }
+    for (index, failure) in failures.enumerated() {
+      let error = #expect(throws: CryptoError.self, "failure \(index)") { try failure() }
+      if let error { show(error, error.code, error as NSError) }
     }
   }
 

@@ -68,15 +68,4 @@ private struct SlowSource: KeyProvider {
       try await group.waitForAll()
     }
   }
-
-  @Test func theRotationTellsHowFarItIs() throws {
-    let vault = TemporaryVault()
-    let storage = vault.storage()
-    for number in 0..<10 { try storage.save(number, forKey: "\(number)") }
-    let told = Lock<[Int]>([])
-    _ = try storage.keyAdministration.rotate(openedBy: TemporaryVault.source(8)) { done, _ in
-      told.withLock { $0.append(done) }
-    }
-    #expect(told.withLock { $0.last } == 10)
-  }
 }

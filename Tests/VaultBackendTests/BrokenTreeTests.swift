@@ -162,7 +162,7 @@ import Testing
   @Test(arguments: Depth.cases(Array(0..<UInt64(40)), day: 14)) func noDamageMakesAWrongValue(
     _ seed: UInt64
   ) throws {
-    var random = SeededGenerator(seed)
+    var random = SeededRandom(seed)
     var pages = try fill(30, seed % 2 == 0 ? 300 : 3000)
     let kept = Set([0] + VaultPages.ofMeta(pages.bytes))
     let others = (0..<pages.bytes.count / RecordPages.size).filter { !kept.contains($0) }
@@ -197,22 +197,5 @@ import Testing
     }
     #expect(count == repair.valueCount)
     #expect(try storage().verify().isSound)
-  }
-
-  /// Numbers that are the same in every run.
-  ///
-  /// https://prng.di.unimi.it/splitmix64.c
-  private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var word = state
-      word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-      word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-      return word ^ word >> 31
-    }
   }
 }

@@ -6,14 +6,6 @@ import VaultBackend
 /// System calls fail in turn, by strace's fault injection.
 @Suite(.enabled(if: Machine.hasStrace, "needs strace and the right to trace"))
 struct FailingCallTests {
-  struct Fault: Sendable, CustomTestStringConvertible {
-    let calls: String
-    let error: String
-    /// What may be said when the call fails.
-    let codes: Set<String>
-    var testDescription: String { "\(calls) \(error)" }
-  }
-
   /// What is done while the calls fail, and what is right afterwards.
   enum Operation: String, Sendable, CaseIterable {
     case commit, rotation, renaming, backup, compaction
@@ -30,79 +22,59 @@ struct FailingCallTests {
   }
 
   static let faults = [
-    Fault(calls: "fsync,fdatasync", error: "EIO", codes: ["io", "outcomeUnknown"]),
-    Fault(calls: "fsync,fdatasync", error: "ENOSPC", codes: ["full", "outcomeUnknown"]),
-    Fault(calls: "pwrite64", error: "EIO", codes: ["io", "outcomeUnknown"]),
-    Fault(calls: "pwrite64", error: "ENOSPC", codes: ["full", "outcomeUnknown"]),
-    Fault(calls: "pwrite64", error: "EROFS", codes: ["readOnly", "io", "outcomeUnknown"]),
-    Fault(calls: "ftruncate", error: "EIO", codes: ["io", "outcomeUnknown"]),
-    Fault(
-      calls: "rename,renameat,renameat2,link,linkat,unlink,unlinkat", error: "EIO",
-      codes: ["io", "outcomeUnknown"]),
-    Fault(calls: "openat", error: "EMFILE", codes: ["io", "outcomeUnknown"]),
+    SystemFault("fsync,fdatasync", error: "EIO", says: "io", "outcomeUnknown"),
+    SystemFault("fsync,fdatasync", error: "ENOSPC", says: "full", "outcomeUnknown"),
+    SystemFault("pwrite64", error: "EIO", says: "io", "outcomeUnknown"),
+    SystemFault("pwrite64", error: "ENOSPC", says: "full", "outcomeUnknown"),
+    SystemFault("pwrite64", error: "EROFS", says: "readOnly", "io", "outcomeUnknown"),
+    SystemFault("ftruncate", error: "EIO", says: "io", "outcomeUnknown"),
+    SystemFault(
+      "rename,renameat,renameat2,link,linkat,unlink,unlinkat", error: "EIO",
+      says: "io", "outcomeUnknown"),
+    SystemFault("openat", error: "EMFILE", says: "io", "outcomeUnknown"),
     // SQLite takes an EIO at reading for a broken file system, and that for a broken file.
-    Fault(calls: "pread64", error: "EIO", codes: ["io", "outcomeUnknown", "damaged"]),
+    SystemFault("pread64", error: "EIO", says: "io", "outcomeUnknown", "damaged"),
   ]
 
   private let vault = TemporaryVault()
 
-  /// Fails each occurrence of the fault's calls, or every `step`th, in a run of its own.
-  private func failEach(_ fault: Fault, _ operation: Operation, every step: Int) throws {
-    var (occurrence, strides) = (1, Depth.Strides())
-    while true {
-      try prepare()
-      let log = vault.file("strace.log")
-      let prefix =
-        [
-          "strace", "-f", "-qq", "-o", log.path, "-e", "trace=\(fault.calls)", "-e",
-          "inject=\(fault.calls):error=\(fault.error):when=\(occurrence)",
-        ] + (Self.isOfLoader(fault) ? paths : [])
-      let said = try run(operation, prefix)
-      let text = try String(contentsOf: log, encoding: .utf8)
-      guard text.contains("(INJECTED)") else { break }
-      let what: Comment = "\(fault.calls) \(occurrence) in \(operation): \(said)"
-      if said.hasPrefix("error ") {
-        #expect(fault.codes.contains(String(said.dropFirst("error ".count))), what)
-      } else {
-        #expect(!said.isEmpty, what)
+  /// Fails each of the fault's calls, or every `step`th, in a run of its own.
+  private func failEach(_ fault: SystemFault, _ operation: Operation, every step: Int) throws {
+    // A program makes some calls before it has begun.
+    let isOfLoader = ["openat", "pread64"].contains(fault.calls)
+    let (_, failures) = try fault.each(
+      every: step, of: isOfLoader ? paths : [], run: { try run(operation, $0) },
+      check: { try check(operation, $0) })
+    // Only what puts files in their places changes names; a log that stays long does no harm.
+    let isNeeded =
+      switch fault.calls.prefix(6) {
+      case "rename": operation == .backup
+      default: fault.calls != "ftruncate"
       }
-      try check(operation, said, what)
-      occurrence += strides.next(step)
-    }
-    // Only what puts files in their places changes names.
-    let isNeeded = !fault.calls.hasPrefix("rename") || operation == .backup
-    #expect(occurrence > 1 || !isNeeded, "no call was hit")
-  }
-
-  /// Whether a program makes such calls before it has begun.
-  private static func isOfLoader(_ fault: Fault) -> Bool {
-    ["openat", "pread64"].contains(fault.calls)
+    #expect(failures > 0 || !isNeeded, "no call failed")
   }
 
   private var paths: [String] {
     ["test.vault", "copy.vault"].flatMap { name in
-      ["", "-wal", "-shm"].flatMap { ["-P", vault.file(name + $0).path] }
+      ["", "-wal", "-shm"].map { vault.file(name + $0).path }
     }
   }
 
-  private func prepare() throws {
+  private func run(_ operation: Operation, _ prefix: [String]) throws -> [String] {
     for name in vault.entries { try FileManager.default.removeItem(at: vault.file(name)) }
     let storage = vault.storage()
     try storage.save("old", forKey: "key-1")
     for index in 2..<6 { try storage.save("value \(index)", forKey: "key-\(index)") }
     try storage.backup(to: vault.file("copy.vault"))
     try storage.delete(forKey: "key-5")
-  }
-
-  private func run(_ operation: Operation, _ prefix: [String]) throws -> String {
     var command = [operation.command[0], vault.path] + operation.command.dropFirst()
     if operation == .backup { command.append(vault.file("copy.vault").path) }
-    return try helper.start(command, prefix: prefix).lines().joined(separator: " ")
+    return try helper.start(command, prefix: prefix).lines()
   }
 
-  private func check(_ operation: Operation, _ said: String, _ what: Comment) throws {
-    let isUnknown = said == "error outcomeUnknown"
-    let isDone = !said.hasPrefix("error ")
+  private func check(_ operation: Operation, _ run: SystemFault.Run) throws {
+    let what: Comment = "\(operation): \(run)"
+    #expect(run.isNamed, what)
     let keys = [UInt8(7), 9].filter { byte in
       code { _ = try vault.storage(TemporaryVault.source(byte)).load(String.self, forKey: "key-1") }
         == nil
@@ -111,17 +83,12 @@ struct FailingCallTests {
     // Of a rotation, the first of its steps may be done.
     if operation == .commit || operation == .backup || operation == .compaction {
       #expect(keys == [7], what)
-    } else if isDone {
+    } else if run.isDone {
       #expect(keys == [9], what)
     }
     let storage = vault.storage(TemporaryVault.source(try #require(keys.first)))
     let value = try storage.load(String.self, forKey: "key-1")
-    if operation == .commit {
-      #expect(
-        isUnknown ? value == "old" || value == "new" : value == (isDone ? "new" : "old"), what)
-    } else {
-      #expect(value == "old", what)
-    }
+    #expect(run.allows(value, old: "old", new: operation == .commit ? "new" : "old"), what)
     for index in 2..<5 {
       #expect(try storage.load(String.self, forKey: "key-\(index)") == "value \(index)", what)
     }
@@ -135,15 +102,14 @@ struct FailingCallTests {
       at: vault.file("copy.vault"), keySource: TemporaryVault.source(7), access: .readOnly)
     #expect(try copy.verify().isSound, what)
     let five = try copy.load(String.self, forKey: "key-5")
-    let isNew = operation == .backup && isDone
-    #expect(isNew ? five == nil : five == "value 5" || operation == .backup && isUnknown, what)
+    #expect(run.allows(five, old: "value 5", new: operation == .backup ? nil : "value 5"), what)
     #expect(try copy.load(String.self, forKey: "key-4") == "value 4", what)
     let isLeft = vault.entries.contains { $0.hasSuffix(".new") }
-    #expect(!isLeft || what.rawValue.hasPrefix("killed") || what.rawValue.contains("unlink"), what)
+    #expect(!isLeft || run.said.isEmpty || run.description.contains("unlink"), what)
   }
 
   @Test(arguments: faults) func everyFailingCallOfACommitLeavesTheOldStateOrTheNew(
-    _ fault: Fault
+    _ fault: SystemFault
   ) throws {
     guard fault.calls != "ftruncate", !fault.calls.hasPrefix("rename") else { return }
     try failEach(fault, .commit, every: fault.calls.hasPrefix("f") ? 1 : 3)
@@ -174,28 +140,13 @@ struct FailingCallTests {
 
   @Test(.enabled(if: Soak.isOn), arguments: faults, Operation.allCases)
   func everyFailingCallLeavesTheOldStateOrTheNewSoak(
-    _ fault: Fault, _ operation: Operation
+    _ fault: SystemFault, _ operation: Operation
   ) throws {
     try failEach(fault, operation, every: 1)
   }
 
-  /// Killed before each write, sync, or change of a name.
   private func killAtEach(_ calls: String, _ operation: Operation, every step: Int) throws {
-    var (occurrence, strides) = (1, Depth.Strides())
-    while true {
-      try prepare()
-      let prefix = [
-        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
-        "inject=\(calls):signal=KILL:when=\(occurrence)",
-      ]
-      let said = try run(operation, prefix)
-      try check(
-        operation, said.isEmpty ? "error outcomeUnknown" : said,
-        "killed before \(calls) \(occurrence) of \(operation)")
-      guard said.isEmpty else { break }
-      occurrence += strides.next(step)
-    }
-    #expect(occurrence > 1, "no call was hit")
+    try failEach(.kill(before: calls), operation, every: step)
   }
 
   @Test(arguments: Operation.allCases)
@@ -215,23 +166,18 @@ struct FailingCallTests {
   /// A handler that saves was called for each of its own writes, until the stack was full.
   @Test func whyTheLogKeepsAnOldSlotIsToldOnce() throws {
     try vault.storage().save("made", forKey: "key")
-    let prefix = [
-      "strace", "-f", "-qq", "-o", "/dev/null", "-P", vault.path, "-e", "trace=pwrite64", "-e",
-      "inject=pwrite64:error=ENOSPC",
-    ]
+    let prefix = Self.faults[3].prefix(of: [vault.path])
     #expect(try vault.run("change-told", "8", prefix: prefix) == "told 1")
   }
 
   // MARK: - Syncs
 
   private func syncs(_ command: [String]) throws -> Int {
-    let log = vault.file("syncs.log")
-    let prefix = ["strace", "-f", "-qq", "-o", log.path, "-e", "trace=fsync,fdatasync"]
-    #expect(
-      try helper.start([command[0], vault.path] + command.dropFirst(), prefix: prefix).lines()
-        == ["failures 0"])
-    return try String(contentsOf: log, encoding: .utf8).split(separator: "\n")
-      .count { $0.contains("sync(") }
+    let found = try SystemFault.list("fsync,fdatasync") {
+      try helper.start([command[0], vault.path] + command.dropFirst(), prefix: $0).lines()
+    }
+    #expect(found.said == ["failures 0"])
+    return found.calls.count { $0.contains("sync(") }
   }
 
   @Test func threadsThatWriteAtTheSameTimeShareTheirSyncs() throws {
@@ -244,12 +190,10 @@ struct FailingCallTests {
 
   @Test func aWriteIsDurableBeforeItIsAcknowledged() throws {
     try vault.storage().save("made", forKey: "key")
-    let log = vault.file("order.log")
-    let prefix =
-      ["strace", "-f", "-y", "-qq", "-o", log.path]
-      + ["-e", "trace=fsync,fdatasync,pwrite64,write"]
-    #expect(try vault.run("save", "key", "other", prefix: prefix) == "saved")
-    let lines = try String(contentsOf: log, encoding: .utf8).split(separator: "\n")
+    let (said, lines) = try SystemFault.list("fsync,fdatasync,pwrite64,write") {
+      try helper.run("save", vault.path, "key", "other", prefix: $0)
+    }
+    #expect(said == ["saved"])
     let acknowledged = try #require(lines.firstIndex { $0.contains("\"saved\\n\"") })
     let synced = try #require(
       lines[..<acknowledged].lastIndex { $0.contains("sync(") && $0.contains("test.vault-wal>") })

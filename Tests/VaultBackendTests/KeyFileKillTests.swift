@@ -5,7 +5,6 @@ import Testing
 /// A process is killed at each step of its first start, which makes a key file and a vault.
 @Suite(.enabled(if: Machine.hasStrace, "needs strace and the right to trace"))
 struct KeyFileKillTests {
-  private static let calls = "write,fsync,link,linkat,unlink,unlinkat,rename,renameat"
   private static let application = "com.example.killed"
 
   /// - Returns: what the program said.
@@ -24,19 +23,16 @@ struct KeyFileKillTests {
 
   @Test func noSecondNameOfTheKeyFileAndNoStrayKeyAreLeft() throws {
     let root = TemporaryVault()
-    var step = 1
     var made = 0
-    while true {
-      let home = root.file("home-\(step)")
+    var home = root.file("home")
+    let fault = SystemFault.kill(before: "write,fsync,link,linkat,unlink,unlinkat,rename,renameat")
+    try fault.each { prefix in
+      home = root.file(UUID().uuidString)
+      return try start(home, prefix: prefix)
+    } check: { run in
       let folder = home.appendingPathComponent(Self.application)
-      let said = try start(
-        home,
-        prefix: [
-          "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(Self.calls)", "-e",
-          "inject=\(Self.calls):signal=KILL:when=\(step)",
-        ])
       let left = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-      #expect(!left.contains { $0.hasSuffix(".new") }, "killed at call \(step): \(left.sorted())")
+      #expect(!left.contains { $0.hasSuffix(".new") }, "\(run): \(left.sorted())")
       let key = folder.appendingPathComponent("master.key")
       if left.contains("master.key") {
         made += 1
@@ -48,11 +44,8 @@ struct KeyFileKillTests {
           #expect(!bytes.contains(Array(text[..<44])), "\(name) holds the key")
         }
       }
-      #expect(try start(home).last == "sound", "after call \(step)")
-      // Of what was there, and of what was stored.
-      if said.count > 1 { break }
-      step += 1
+      #expect(try start(home).last == "sound", "\(run)")
     }
-    #expect(made > 2, "the kills came too early for this to mean much")
+    #expect(made > Depth.count(2, day: 0), "the kills came too early for this to mean much")
   }
 }

@@ -90,10 +90,7 @@ import VaultBackend
   func aFileSystemWithoutLocksIsSaidAtOnce(_ error: String) throws {
     try vault.storage().save("value", forKey: "key")
     let start = ContinuousClock.now
-    let prefix = [
-      "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fcntl", "-e",
-      "inject=fcntl:error=\(error)",
-    ]
+    let prefix = SystemFault("fcntl", error: error).prefix()
     #expect(
       try helper.run("save", vault.path, "key", "other", prefix: prefix) == ["error unsupported"])
     #expect(try helper.run("load", vault.path, "key", prefix: prefix) == ["error unsupported"])

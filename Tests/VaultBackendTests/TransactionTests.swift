@@ -104,29 +104,24 @@ import VaultBackend
 
   @Test(.enabled(if: Machine.hasStrace, "needs strace and the right to trace"))
   func aProcessThatDiesInItsCommitMovesAllOrNothingAndBlocksNobody() throws {
-    let calls = "pwrite64,fsync,fdatasync,ftruncate,write"
     let storage = try openAccounts()
     let other = try vault.serve()
-    var (occurrence, moved, said) = (1, 0, "")
-    while said.isEmpty {
-      let prefix = [
-        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
-        "inject=\(calls):signal=KILL:when=\(occurrence)",
-      ]
-      said = try vault.run("transfer", "0", "\(occurrence)", prefix: prefix)
-      let what: Comment = "killed before call \(occurrence)"
-      #expect(try other.ask("sum") == "\(Self.total)", what)
-      #expect(try sum(storage) == Self.total, what)
+    var (round, moved) = (0, 0)
+    let (kills, _) = try SystemFault.kill(before: "pwrite64,fsync,fdatasync,ftruncate,write").each {
+      round += 1
+      return try [vault.run("transfer", "0", "\(round)", prefix: $0)]
+    } check: { run in
+      #expect(try other.ask("sum") == "\(Self.total)", "\(run)")
+      #expect(try sum(storage) == Self.total, "\(run)")
       let last = try storage.load(Int.self, forKey: "writer 0 last") ?? 0
-      if last == occurrence { moved += occurrence }
+      if last == round { moved += round }
       let sum = try storage.load(Int.self, forKey: "writer 0 moved") ?? 0
-      #expect(sum == moved, what)
-      #expect(try other.ask("save next \(occurrence)") == "saved", what)
-      try storage.save(occurrence, forKey: "ours")
-      occurrence += 1
+      #expect(sum == moved, "\(run)")
+      #expect(try other.ask("save next \(round)") == "saved", "\(run)")
+      try storage.save(round, forKey: "ours")
+      #expect(run.isHit || run.said == "transferred", "\(run)")
     }
-    #expect(said == "transferred")
-    #expect(occurrence > 4, "no call was hit")
+    #expect(kills > Depth.count(3, day: 0), "no call was hit")
     #expect(try storage.verify().isSound)
   }
 }

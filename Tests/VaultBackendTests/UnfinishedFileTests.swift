@@ -24,13 +24,8 @@ struct UnfinishedFileTests {
 
   /// Starts a writer that dies at the call of that number.
   private func killWriter(before call: String, _ number: Int) throws {
-    _ = try helper.start(
-      ["save", copy.path, "key 0", "newer"],
-      prefix: [
-        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
-        "inject=\(call):signal=KILL:when=\(number)",
-      ]
-    ).lines()
+    let prefix = SystemFault.kill(before: call).prefix(at: number)
+    _ = try helper.run("save", copy.path, "key 0", "newer", prefix: prefix)
     try #require(vault.entries.contains("copy.vault-journal"))
   }
 

@@ -91,7 +91,7 @@ import Testing
     let first = await changes.next()
     #expect(first?.attributes["service"] == "after", "\(first as Any)")
     try foreign.store([2], ["service": "before"])
-    // The service makes an item in two steps, and a look may come in between.
+    // The look after a restart reads no secret, so a signal that comes later is taken for a change.
     var change = await changes.next()
     while change?.attributes["service"] == "after" { change = await changes.next() }
     #expect(change?.kind == .changed)
