@@ -103,7 +103,9 @@ struct FailingCallTests {
       #expect(try place.folder().verify().isSound, what)
     }
     // Each of them makes files durable and removes a marker, which may stay for the next opening.
-    #expect(hits > 0 && (failures > 0 || fault.calls == Self.names), "\(fault.calls) did not fail in \(operation)")
+    #expect(
+      hits > 0 && (failures > 0 || fault.calls == Self.names),
+      "\(fault.calls) did not fail in \(operation)")
   }
 
   @Test func theNewBlobIsDurableBeforeTheIndexNamesItAndTheOldOneGoesLast() throws {
