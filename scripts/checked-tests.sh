@@ -7,10 +7,17 @@ cd "$(dirname "$0")/.."
 program=$1
 shift
 
+# A thousand tests at once have more files and sockets open than the 1,024 that a user may have by default.
+hard=$(ulimit -Hn)
+[[ $hard != unlimited ]] && ((hard < 16384)) || hard=16384
+soft=$(ulimit -Sn)
+[[ $soft == unlimited ]] || ((soft >= hard)) || ulimit -Sn "$hard"
+
 log=$(mktemp)
+# In the foreground timeout(1) stays in this process group, and ends with it.
 trap 'rm -f "$log"' EXIT
 result=0
-SPS_CHECK_LEFTOVERS=1 scripts/private-env.sh timeout --kill-after 10 "${SPS_TEST_LIMIT:-1800}" \
+SPS_CHECK_LEFTOVERS=1 scripts/private-env.sh timeout --foreground --kill-after 10 "${SPS_TEST_LIMIT:-1800}" \
   "$program" --testing-library swift-testing "$@" 2>&1 | tee "$log" || result=$?
 
 if ((result != 0)); then

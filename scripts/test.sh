@@ -59,14 +59,17 @@ touch "$SPS_FAILURES"
 declare -A running=()
 trap 'for group in "${running[@]}"; do kill -- "-$group" 2>/dev/null || true; done; rm -rf "$work"' EXIT
 
-# Starts a part in a group of its own, which ends with this script.
+# Starts a part in a group of its own, which ends with this script, also when that is killed.
 part() { # NAME COMMAND...
   local name=$1
   shift
   set -m
   {
+    { while kill -0 $$ 2>/dev/null; do sleep 1; done; kill -KILL 0; } &
+    guard=$!
     result=0
     "$@" || result=$?
+    kill "$guard"
     echo "$SECONDS $result" >"$work/$name.end"
     times >>"$work/$name.end"
   } >"$work/$name.log" 2>&1 &

@@ -72,6 +72,8 @@ private enum Source {
 
   private static let notice = "these tests use the real data of"
 
+  /// Below a device nothing can be made, by root either.
+  ///
   /// Not in an exit test, whose child is refused: see ExitTestTests.
   @Test func aTestProcessIsToldOnceThatItUsesRealData() throws {
     let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
@@ -79,7 +81,8 @@ private enum Source {
     let said = try Child.run(
       ["sh", "-c", "exec \"$@\" 2>&1", "sh", child, "standard", "/", "com.example.notice"],
       environment: [
-        "SPS_PRIVATE_ENVIRONMENT": nil, "XCTestBundlePath": "/tests", "XDG_CONFIG_HOME": "/nowhere",
+        "SPS_PRIVATE_ENVIRONMENT": nil, "XCTestBundlePath": "/tests",
+        "XDG_CONFIG_HOME": "/dev/null",
       ])
     let lines = said.filter { $0.contains(Self.notice) }
     #expect(lines.count == 1, "\(said)")
@@ -109,7 +112,7 @@ private enum Source {
   @Test func whereTheHomeFolderIsThereForTheTestsNothingIsTold() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       unsafe setenv("SPS_PRIVATE_ENVIRONMENT", "1", 1)
-      unsafe setenv("XDG_CONFIG_HOME", "/nowhere", 1)
+      unsafe setenv("XDG_CONFIG_HOME", "/dev/null", 1)
       _ = UserDefaultsStorage.standard.string(forKey: "other")
     }
     #expect(!text(result).contains(Self.notice))
