@@ -4,8 +4,8 @@ import PackageDescription
 // Every module is a product, so that a program links only the C libraries it uses.
 let modules = [
   "CryptoCore", "StorageCore", "SingletonBackend", "DefaultsBackend", "VaultBackend",
-  "FileBackend", "KeyringBackend", "EtcdBackend", "ProviderBackend", "KeychainStorageShim",
-  "InjectRegistry",
+  "FileBackend", "KeyringBackend", "EtcdBackend", "PostgresBackend", "ProviderBackend",
+  "KeychainStorageShim", "InjectRegistry",
   "LocalData", "SecureConfiguration", "SecureService",
   "StorageFoundation", "StorageTesting", "KeyringTesting", "InjectTesting", "SecurePropertyStorage",
 ]
@@ -61,6 +61,11 @@ let package = Package(
       name: "CGRPC", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
     .target(
       name: "EtcdBackend", dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "CGRPC"]),
+    // It loads libpq by itself, too.
+    .target(name: "CPostgres"),
+    .target(
+      name: "PostgresBackend",
+      dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "CPostgres"]),
     .target(name: "ProviderBackend", dependencies: ["StorageCore", "CryptoCore"]),
     .target(name: "KeychainStorageShim", dependencies: ["ProviderBackend", "StorageCore"]),
     .target(
@@ -248,13 +253,25 @@ let package = Package(
     // gRPC's declarations as this package has them, and as gRPC's own headers do.
     .target(name: "CGRPCFacts", path: "Tests/GRPCFacts"),
     .executableTarget(
-      name: "EtcdTestChild", dependencies: ["EtcdBackend"], path: "Tests/EtcdTestChild"),
+      name: "EtcdTestChild", dependencies: ["EtcdBackend", "RemoteTesting"],
+      path: "Tests/EtcdTestChild"),
     .testTarget(
       name: "EtcdBackendTests",
       dependencies: [
         "EtcdBackend", "EtcdTestChild", "CGRPCFacts", "LocalData", "RemoteBackend", "StorageCore",
-        "CryptoCore",
-        "StorageTesting", "KeyringTesting", "TestSupport", "VaultBackend",
+        "CryptoCore", "StorageTesting", "KeyringTesting", "RemoteTesting", "TestSupport",
+        "VaultBackend",
+      ]),
+    // libpq's declarations as this package has them; a difference from libpq's own header is an error there.
+    .target(name: "CPostgresFacts", path: "Tests/PostgresFacts"),
+    .executableTarget(
+      name: "PostgresTestChild", dependencies: ["PostgresBackend", "RemoteTesting"],
+      path: "Tests/PostgresTestChild"),
+    .testTarget(
+      name: "PostgresBackendTests",
+      dependencies: [
+        "PostgresBackend", "PostgresTestChild", "CPostgresFacts", "RemoteBackend", "StorageCore",
+        "CryptoCore", "StorageTesting", "RemoteTesting", "TestSupport", "VaultBackend",
       ]),
     .testTarget(name: "CryptoCoreTests", dependencies: ["CryptoCore", "TestSupport"]),
     .testTarget(

@@ -39,10 +39,12 @@ only_in COpenSSL CryptoCore
 only_in CSQLite VaultBackend Leak
 only_in CLibsecret KeyringBackend KeyringTesting
 only_in CGRPC EtcdBackend
+only_in CPostgres PostgresBackend
 
 for backend in Sources/*Backend; do
-  # A sealed folder is a place built on a vault, and not beside it; etcd is an engine of RemoteBackend's place.
-  [[ -d $backend && $backend != Sources/FileBackend && $backend != Sources/EtcdBackend ]] || continue
+  # A sealed folder is a place built on a vault, and not beside it; etcd and PostgreSQL are engines of
+  # RemoteBackend's place.
+  [[ -d $backend && ! $backend =~ /(File|Etcd|Postgres)Backend$ ]] || continue
   refuse "a backend imports no other backend" \
     "$(imports '[A-Za-z]+Backend' "$backend" | grep -vE "import.* ${backend##*/}([. ]|\$)" || true)"
 done
@@ -51,9 +53,11 @@ refuse "FileBackend is built on VaultBackend alone" \
   "$(imports '[A-Za-z]+Backend' Sources/FileBackend |
     grep -vE "import.* (FileBackend|VaultBackend)([. ]|\$)" || true)"
 
-refuse "EtcdBackend is built on RemoteBackend alone" \
-  "$(imports '[A-Za-z]+Backend' Sources/EtcdBackend |
-    grep -vE "import.* (EtcdBackend|RemoteBackend)([. ]|\$)" || true)"
+for engine in EtcdBackend PostgresBackend; do
+  refuse "$engine is built on RemoteBackend alone" \
+    "$(imports '[A-Za-z]+Backend' "Sources/$engine" |
+      grep -vE "import.* ($engine|RemoteBackend)([. ]|\$)" || true)"
+done
 
 refuse "the umbrella holds no test doubles" \
   "$(imports '[A-Za-z]+Testing' Sources/SecurePropertyStorage)"

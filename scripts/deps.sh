@@ -11,7 +11,7 @@ build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev 'pkg-config|pkgconf')
 test_packages=(
   python3 python3-venv util-linux binutils tmux groff-base strace e2fsprogs
   dbus-daemon gnome-keyring libsecret-tools python3-secretstorage python3-keyring
-  etcd-server etcd-client libgrpc-dev
+  etcd-server etcd-client libgrpc-dev postgresql pgbouncer libpq-dev
   # a TPM in software, and what systemd-creds loads to speak to it
   systemd swtpm 'libtss2-tcti-swtpm0|libtss2-tcti-swtpm0t64'
   'libtss2-esys-3.0.2-0|libtss2-esys-3.0.2-0t64' 'libtss2-rc0|libtss2-rc0t64' 'libtss2-mu0|libtss2-mu-4.0.1-0t64'
@@ -21,7 +21,7 @@ test_packages=(
 build_libraries=(libcrypto sqlite3 libsecret-1)
 test_commands=(
   python3 setpriv tmux groff strace mkfs.ext4 dbus-daemon gnome-keyring-daemon secret-tool
-  gdbus unshare readelf strip etcd etcdctl swtpm systemd-creds
+  gdbus unshare readelf strip etcd etcdctl pg_config psql pgbouncer swtpm systemd-creds
 )
 
 case ${1:-} in
@@ -86,10 +86,13 @@ install_packages() {
   "${as_root[@]}" apt-get update -q || return 1
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -q -y --no-install-recommends "$@" || return 1
-  # Debian starts a member of a cluster on etcd's own ports; the tests start theirs.
-  if [[ " $* " == *" etcd-server "* ]] && command -v systemctl >/dev/null; then
-    "${as_root[@]}" systemctl disable --now etcd 2>/dev/null || true
-  fi
+  # Debian starts servers on their usual ports; the tests start their own.
+  local service
+  for service in etcd-server:etcd postgresql:postgresql pgbouncer:pgbouncer; do
+    if [[ " $* " == *" ${service%:*} "* ]] && command -v systemctl >/dev/null; then
+      "${as_root[@]}" systemctl disable --now "${service#*:}" 2>/dev/null || true
+    fi
+  done
 }
 
 check_debian() {

@@ -44,7 +44,7 @@ fi
 declare -A filters=(
   [files]='^(StorageCore|VaultBackend|FileBackend|DefaultsBackend)Tests\.'
   [tool]='^SecurestoreTests\.'
-  [fleet]='^(EtcdBackend|RemoteBackend|CryptoCore|LocalData|SecureService|SecureConfiguration|InjectRegistry)Tests\.'
+  [fleet]='^(EtcdBackend|PostgresBackend|RemoteBackend|CryptoCore|LocalData|SecureService|SecureConfiguration|InjectRegistry)Tests\.'
 )
 # These go last, alone: those that run XCTest, which spins for as long as other tests keep it from a thread, and
 # those with a deadline that passes while other tests keep their tasks from one, and one that needs a place

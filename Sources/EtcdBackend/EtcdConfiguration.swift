@@ -1,4 +1,3 @@
-internal import RemoteBackend
 public import StorageCore
 
 /// Where a store is in etcd, and how this program gets there.
@@ -22,7 +21,7 @@ public struct EtcdConfiguration: Sendable {
 
   /// What the program may do; by default it changes values and never makes a store.
   ///
-  /// `.readWrite` means the same here: only ``EtcdStorage/create()`` makes a store.
+  /// `.readWrite` means the same here: only `create()` makes a store.
   public var access: StoreAccess
 
   /// How long a call may take, with all that it asks and all times that a body runs again.
@@ -32,9 +31,9 @@ public struct EtcdConfiguration: Sendable {
 
   /// Where this machine keeps a copy of the store, such as a `VaultStorage`; nil for nowhere.
   ///
-  /// With a copy a program starts while etcd is away, and ``EtcdStorage/state`` says how old its
+  /// With a copy a program starts while etcd is away, and `state` says how old its
   /// values are. It also sees at its start that etcd has gone back to an older state: use is then the
-  /// error `damaged`. Changes get into the copy within a second; ``EtcdStorage/refresh()`` waits for
+  /// error `damaged`. Changes get into the copy within a second; `refresh()` waits for
   /// that. The storage holds nothing else, and has a key of its own.
   public var copy: DelegatedStorage?
 
@@ -56,40 +55,4 @@ public struct EtcdConfiguration: Sendable {
     (self.endpoints, self.prefix, self.certificates) = (endpoints, prefix, certificates)
     (self.user, self.access, self.deadline, self.copy) = (user, access, deadline, copy)
   }
-}
-
-/// How new a value is that a reader gets.
-public struct EtcdReading: Sendable {
-  let reading: Reading
-
-  /// What this process has in memory, which a watch keeps current; costs no call.
-  ///
-  /// It is behind by the time that a change takes to get here, some milliseconds; by more while etcd
-  /// is away, which ``EtcdStorage/state`` tells. A process reads its own writes.
-  public static let cached = EtcdReading(reading: .cached)
-
-  /// What this process has in memory, if that was all that there was at a time no longer ago than
-  /// this; else as ``linearizable``.
-  public static func cached(maximumAge: Duration) -> EtcdReading {
-    EtcdReading(reading: .cachedFor(maximumAge))
-  }
-
-  /// The value of etcd's majority, no older than the call; costs a call, and an error if etcd is
-  /// away.
-  public static let linearizable = EtcdReading(reading: .linearizable)
-}
-
-/// How current this process's copy of a store in etcd is.
-public enum EtcdState: Sendable {
-  /// No read has succeeded yet; one that fails says why.
-  case unused
-  /// Changes are followed, and the last question to etcd was answered.
-  ///
-  /// Everything that was written so long ago is known; the age also grows while nothing is written.
-  case current(age: Duration)
-  /// Changes can't be followed, or the last question failed, for this reason and for so long; reads give what is known.
-  case away(StorageError, since: Duration, age: Duration)
-  /// Changes are followed, but for this reason and for so long they can't be written to this machine's
-  /// copy.
-  case unkept(StorageError, since: Duration, age: Duration)
 }

@@ -1,4 +1,4 @@
-internal import RemoteBackend
+public import RemoteBackend
 public import StorageCore
 
 public import struct FoundationEssentials.Data
@@ -15,15 +15,13 @@ public import struct FoundationEssentials.Data
 /// If the answer to a write is lost, the storage finds out what became of it; the error
 /// `outcomeUnknown` means that it could not within the deadline.
 ///
-/// The store is made by ``create()`` once, on one machine, and by nothing else.
-public final class EtcdStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
-  // Adds an immutable reference to DelegatedStorage.
-  let delegate: EtcdDelegate
-  private let keySource: KeySource
+/// The store is made by `create()` once, on one machine, and by nothing else.
+public final class EtcdStorage: RemoteStorage, StandardStorage, @unchecked Sendable {
+  // Adds nothing to RemoteStorage.
 
   // MARK: The program's store
 
-  private static let settled = Lock<(EtcdConfiguration, KeySource)?>(nil)
+  private static let ofProgram = ProgramStore<EtcdConfiguration>(of: "EtcdStorage")
 
   /// Sets the store that `@Etcd` and its family use, once, at the start of the program.
   ///
@@ -34,15 +32,7 @@ public final class EtcdStorage: DelegatedStorage, StandardStorage, @unchecked Se
   ///   - configuration: where the store is.
   ///   - keySource: where its key comes from.
   public static func bootstrap(_ configuration: EtcdConfiguration, keySource: KeySource) {
-    let isFirst = settled.withLock { settled in
-      guard settled == nil else { return false }
-      settled = (configuration, keySource)
-      return true
-    }
-    // Not a precondition, because a release build omits its text.
-    if !isFirst {
-      fatalError("EtcdStorage.bootstrap was called twice. Call it once, at the start of main")
-    }
+    ofProgram.settle(configuration, keySource)
   }
 
   /// The storage that `@Etcd` and its family use; in a test with its own stores, the test's.
@@ -51,22 +41,14 @@ public final class EtcdStorage: DelegatedStorage, StandardStorage, @unchecked Se
   public static var standard: EtcdStorage {
     guard let test = TestStores.inUse else { return program }
     return test.kept {
-      EtcdStorage(
-        EtcdDelegate(reading: .cached, configuration), records: test.delegate(of: "etcd"),
-        keySource: test.keySource)
+      EtcdStorage(delegate, records: test.delegate(of: "etcd"), keySource: test.keySource)
     }
   }
 
-  private static let program = EtcdStorage(
-    EtcdDelegate(reading: .cached, configuration),
-    keySource: KeySource(current: { settled.withLock { $0?.1 } ?? KeySource([]) }))
+  private static let program = EtcdStorage(delegate, keySource: ofProgram.keySource)
 
-  private static let configuration: @Sendable () throws(StorageError) -> EtcdConfiguration = {
-    () throws(StorageError) in
-    if let configuration = settled.withLock({ $0?.0 }) { return configuration }
-    throw StorageError(
-      .unavailable,
-      "the program has not said where its etcd is; call EtcdStorage.bootstrap at the start of main")
+  private static var delegate: RemoteDelegate {
+    .etcd(reading: .cached) { () throws(StorageError) in try ofProgram.configuration() }
   }
 
   // MARK: Making one
@@ -81,11 +63,11 @@ public final class EtcdStorage: DelegatedStorage, StandardStorage, @unchecked Se
   ///   - authenticationTag: further data that must match when a value is opened; it is not stored.
   ///   - errorClosure: gets the errors of calls that can't throw.
   public convenience init(
-    _ configuration: EtcdConfiguration, keySource: KeySource, reading: EtcdReading = .cached,
+    _ configuration: EtcdConfiguration, keySource: KeySource, reading: RemoteReading = .cached,
     authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
   ) {
     self.init(
-      EtcdDelegate(configuration, reading: reading), keySource: keySource,
+      RemoteDelegate(configuration, reading: reading), keySource: keySource,
       authenticationTag: authenticationTag, errorClosure: errorClosure)
   }
 
@@ -98,60 +80,5 @@ public final class EtcdStorage: DelegatedStorage, StandardStorage, @unchecked Se
   public convenience init(endpoints: [String], prefix: String, keySource: KeySource) {
     self.init(
       EtcdConfiguration(endpoints: endpoints, prefix: prefix), keySource: keySource)
-  }
-
-  /// The storage over a delegate, or over `records` in its place.
-  init(
-    _ delegate: EtcdDelegate, records: (any RecordPlace)? = nil, keySource: KeySource,
-    authenticationTag: Data? = nil, errorClosure: StorageErrorClosure? = nil
-  ) {
-    self.delegate = delegate
-    self.keySource = keySource
-    // XAES-256-GCM: nobody counts its seals, so machines need not tell each other of theirs.
-    super.init(
-      records ?? delegate, keySource: keySource, algorithm: .xaes256GCM,
-      authenticationTag: authenticationTag, errorClosure: errorClosure)
-  }
-
-  // MARK: The store
-
-  /// Makes the store, once, on one machine.
-  ///
-  /// - Throws: `StorageError`: `duplicate` if it exists.
-  public func create() throws(StorageError) {
-    let place = try delegate.place() as RemotePlace
-    try place.repair()
-    guard try place.header().header == nil else {
-      throw StorageError(
-        .duplicate, "the store exists already; use it, or another prefix", path: place.location)
-    }
-    try place.creating { () throws(StorageError) in try open() }
-  }
-
-  /// Asks etcd for everything that this process does not know yet, and keeps the copy on this
-  /// machine.
-  ///
-  /// - Throws: `StorageError` when etcd can't be asked, or the copy not be written.
-  public func refresh() throws(StorageError) {
-    let place = try delegate.place() as RemotePlace
-    try place.repair()
-    try place.keep()
-  }
-
-  /// How current this process's copy is; costs no call.
-  public var state: EtcdState {
-    do throws(StorageError) {
-      let place = try delegate.place() as RemotePlace
-      guard let age = place.age else { return .unused }
-      switch place.state {
-      case .current: return .current(age: age)
-      case .away(let error, let since):
-        return .away(error, since: .nanoseconds(MonotonicTime.now.since(since)), age: age)
-      case .unkept(let error, let since):
-        return .unkept(error, since: .nanoseconds(MonotonicTime.now.since(since)), age: age)
-      }
-    } catch {
-      return .unused
-    }
   }
 }

@@ -1,5 +1,6 @@
 import EtcdBackend
 import Foundation
+import RemoteTesting
 import RemoteBackend
 import StorageTesting
 import TestSupport

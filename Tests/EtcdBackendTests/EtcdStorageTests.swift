@@ -1,17 +1,18 @@
 import EtcdBackend
 import Foundation
+import RemoteTesting
 import StorageTesting
 import TestSupport
 import Testing
 
 /// A storage over one real member of etcd.
 struct EtcdStorageTests {
-  @Test(arguments: DelegatePromise.all(of: EtcdDelegate.self))
+  @Test(arguments: DelegatePromise.all(of: RemoteDelegate.self))
   func itKeepsIts(_ promise: DelegatePromise) throws {
     let cluster = try SharedCluster.one()
     try promise.check {
       let prefix = "/promise/\(UUID())"
-      return EtcdDelegate(EtcdConfiguration(endpoints: cluster.endpoints, prefix: prefix))
+      return RemoteDelegate(EtcdConfiguration(endpoints: cluster.endpoints, prefix: prefix))
     }
   }
 

@@ -1,5 +1,6 @@
 import EtcdBackend
 import Foundation
+import RemoteTesting
 import StorageTesting
 import TestSupport
 import Testing
@@ -27,52 +28,6 @@ import Testing
 
     func start(_ command: [String], deadline: Int = 10_000) throws -> Child {
       try HelperProgram("EtcdTestChild").start([endpoints, prefix, "\(deadline)"] + command)
-    }
-  }
-
-  /// What the processes said that they did.
-  private struct History {
-    var registers: [String: RegisterHistory] = [:]
-    var (acknowledged, refused, unknown) = (0, 0, 0)
-
-    mutating func add(_ lines: [String]) {
-      var begun: [String: [String]] = [:]
-      for line in lines {
-        let words = line.split(separator: " ").map(String.init)
-        if words[0] == "begin", words.count >= 7 {
-          begun[words[1]] = words
-        } else if words[0] == "end", let call = begun.removeValue(forKey: words[1]) {
-          let result = words.dropFirst(3).joined(separator: " ")
-          record(call, end: UInt64(words[2])!, result)
-        }
-      }
-      // The process was killed before the end.
-      for call in begun.values { record(call, end: nil, "error outcomeUnknown") }
-    }
-
-    private mutating func record(_ call: [String], end: UInt64?, _ result: String) {
-      let begin = UInt64(call[2])!
-      let operation: RegisterHistory.Operation
-      switch call[3] {
-      case "save": operation = .write(call[5])
-      case "remove": operation = .write(nil)
-      case "swap" where result.hasPrefix("found "):
-        let seen = String(result.dropFirst(6))
-        operation = .read(seen == "nil" ? nil : seen)
-      case "swap": operation = .swap(from: call[6] == "nil" ? nil : call[6], to: call[5])
-      default: operation = .read(result == "nil" ? nil : result)
-      }
-      if result == "error outcomeUnknown" {
-        unknown += 1
-        registers[call[4], default: RegisterHistory()].calls.append(
-          .init(operation: operation, begin: begin, end: nil))
-      } else if result.hasPrefix("error") {
-        refused += 1  // nothing was done
-      } else {
-        acknowledged += 1
-        registers[call[4], default: RegisterHistory()].calls.append(
-          .init(operation: operation, begin: begin, end: end))
-      }
     }
   }
 
@@ -148,7 +103,7 @@ import Testing
       }
     }
     readers.wait()
-    var history = History()
+    var history = FleetHistory()
     for lines in histories.withLock({ $0 }) { history.add(lines) }
     #expect(history.acknowledged > operations / 4, "\(history.acknowledged) of \(operations)")
     print(

@@ -1,3 +1,4 @@
+import RemoteTesting
 import Testing
 
 /// The checker of histories itself: it accepts what can be, and refuses what can't.

@@ -29,7 +29,7 @@ struct StateTests {
     }
     func read(
       _ keys: [RowKey], by deadline: Deadline
-    ) throws(StorageError) -> (rows: [Row?], mark: Mark) {
+    ) throws(StorageError) -> (rows: [Row], mark: Mark) {
       try check()
       return try inner.read(keys, by: deadline)
     }
@@ -39,7 +39,7 @@ struct StateTests {
     }
     func list(
       keysOnly: Bool, by deadline: Deadline, _ body: ([Row]) throws(StorageError) -> Void
-    ) throws(StorageError) -> Mark {
+    ) throws(StorageError) -> Moment {
       try check()
       return try inner.list(keysOnly: keysOnly, by: deadline, body)
     }
@@ -60,9 +60,10 @@ struct StateTests {
 
   private func name(_ state: RemoteState) -> String {
     switch state {
+    case .unused: "unused"
     case .current: "current"
-    case .away(let error, _): "away \(error.code)"
-    case .unkept(let error, _): "unkept \(error.code)"
+    case .away(let error, _, _): "away \(error.code)"
+    case .unkept(let error, _, _): "unkept \(error.code)"
     }
   }
 

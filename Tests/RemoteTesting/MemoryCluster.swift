@@ -10,7 +10,7 @@ package final class MemoryCluster: Sendable {
   private struct State {
     var rows: [RowKey: (value: [UInt8], version: Mark)] = [:]
     var mark: Mark = 1
-    var log: [RemoteChange] = []
+    var log: [Row] = []
     /// Changes up to this mark are forgotten.
     var compacted: Mark = 0
     var history = "1"
@@ -42,10 +42,13 @@ package final class MemoryCluster: Sendable {
 
   func history() -> String { state.withLock { $0.history } }
 
-  func read(_ keys: [RowKey]) -> (rows: [Row?], mark: Mark) {
+  func read(_ keys: [RowKey]) -> (rows: [Row], mark: Mark) {
     state.withLock { state in
       (
-        keys.map { key in state.rows[key].map { Row(key, $0.value, version: $0.version) } },
+        keys.map { key in
+          let row = state.rows[key]
+          return Row(key, row?.value, version: row?.version ?? state.mark)
+        },
         state.mark
       )
     }
@@ -64,7 +67,7 @@ package final class MemoryCluster: Sendable {
     state.mark += 1
     for (key, value) in commit.writes {
       state.rows[key] = value.map { ($0, state.mark) }
-      state.log.append(RemoteChange(key, value, version: state.mark))
+      state.log.append(Row(key, value, version: state.mark))
     }
     return state.mark
   }
@@ -95,7 +98,7 @@ package final class MemoryCluster: Sendable {
   /// Tells watches what they have not been told.
   ///
   /// - Parameter isLost: whether a change is left out, as by a faulty engine.
-  package func deliver(_ isLost: (RemoteChange) -> Bool = { _ in false }) {
+  package func deliver(_ isLost: (Row) -> Bool = { _ in false }) {
     for (id, watcher) in state.withLock({ $0.watches }) {
       watcher.position.withLock { position in
         let (changes, mark, isTooOld) = state.withLock { state in
@@ -218,16 +221,16 @@ package struct MemoryEngine: RemoteEngine {
 
   package func read(
     _ keys: [RowKey], by deadline: Deadline
-  ) throws(StorageError) -> (rows: [Row?], mark: Mark) {
+  ) throws(StorageError) -> (rows: [Row], mark: Mark) {
     try answer { cluster.read(keys) }
   }
 
   package func list(
     keysOnly: Bool, by deadline: Deadline, _ body: ([Row]) throws(StorageError) -> Void
-  ) throws(StorageError) -> Mark {
+  ) throws(StorageError) -> Moment {
     let (rows, mark) = try answer { cluster.list() }
     try body(keysOnly ? rows.map { Row($0.key, [], version: $0.version) } : rows)
-    return mark
+    return Moment(complete: mark, latest: mark)
   }
 
   package func watch(

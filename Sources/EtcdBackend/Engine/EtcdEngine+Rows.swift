@@ -30,13 +30,17 @@ extension EtcdEngine {
 
   func read(
     _ keys: [RowKey], by deadline: Deadline
-  ) throws(StorageError) -> (rows: [Row?], mark: Mark) {
+  ) throws(StorageError) -> (rows: [Row], mark: Mark) {
     let request = EtcdRequest.transaction(checks: [], success: keys.map { .range(key: name($0)) })
     let answer = try EtcdTransaction(call(Method.transaction, request, .read, by: deadline))
     guard answer.isDone, answer.ranges.count == keys.count else {
       throw StorageError(.damaged, "etcd's answer does not belong to the question", path: title)
     }
-    return (answer.ranges.map { $0.rows.first.flatMap(row) }, answer.header.revision)
+    let mark = answer.header.revision
+    let rows = zip(keys, answer.ranges).map { key, range in
+      range.rows.first.flatMap(row) ?? Row(key, nil, version: mark)
+    }
+    return (rows, mark)
   }
 
   func commit(
@@ -61,7 +65,7 @@ extension EtcdEngine {
 
   func list(
     keysOnly: Bool, by deadline: Deadline, _ body: ([Row]) throws(StorageError) -> Void
-  ) throws(StorageError) -> Mark {
+  ) throws(StorageError) -> Moment {
     var limit = Self.page
     var from = first
     var revision: Mark = 0
@@ -87,7 +91,9 @@ extension EtcdEngine {
       let answer = try EtcdRange(bytes[...])
       if revision == 0 { revision = answer.header.revision }
       try body(answer.rows.compactMap(row))
-      guard answer.hasMore, let last = answer.rows.last else { return revision }
+      guard answer.hasMore, let last = answer.rows.last else {
+        return Moment(complete: revision, latest: revision)
+      }
       from = Array(last.key) + [0]
     }
   }

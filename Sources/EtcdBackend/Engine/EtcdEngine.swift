@@ -326,9 +326,7 @@ final class EtcdEngine: RemoteEngine {
   }
 
   /// A row of the store as a change; nil for one that is none of this store's.
-  func change(_ event: (row: EtcdRow, isRemoval: Bool)) -> RemoteChange? {
-    row(event.row).map {
-      RemoteChange($0.key, event.isRemoval ? nil : $0.value, version: $0.version)
-    }
+  func change(_ event: (row: EtcdRow, isRemoval: Bool)) -> Row? {
+    row(event.row).map { Row($0.key, event.isRemoval ? nil : $0.value, version: $0.version) }
   }
 }

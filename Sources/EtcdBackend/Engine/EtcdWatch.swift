@@ -50,7 +50,7 @@ final class EtcdWatch: Sendable {
       return shared.isStopped
     }
     guard !isStopped else { return .tooOld }
-    var changes: [RemoteChange] = []
+    var changes: [Row] = []
     var mark: Mark = 0
     while true {
       let message: [UInt8]

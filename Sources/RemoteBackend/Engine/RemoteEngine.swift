@@ -8,7 +8,7 @@ package import StorageCore
 /// - A commit is one atomic, durable and linearizable step. Nothing but ``commit(_:by:)`` writes,
 ///   and no call repeats a commit by itself.
 /// - The version of a row grows with each write of the row. It is the ``Mark`` of the commit that
-///   wrote it.
+///   wrote it. Commits may come to be seen in another order than that of their marks.
 /// - No call takes longer than its deadline and a moment.
 /// - An error of ``commit(_:by:)`` with the code `outcomeUnknown` means that the commit may have
 ///   been made, or may still be made. With the code `full` it may have been made, and won't be later.
@@ -27,12 +27,12 @@ package protocol RemoteEngine: Sendable {
 
   /// Reads rows at one moment, which is not earlier than the call.
   ///
-  /// - Returns: the rows in the order of the keys, nil for a row that does not exist, and the mark
-  ///   of the moment.
+  /// - Returns: the rows in the order of the keys, without a value where there is none, and a mark that
+  ///   no commit seen at the moment is later than.
   /// - Throws: `StorageError` when no quorum answers.
   func read(
     _ keys: [RowKey], by deadline: Deadline
-  ) throws(StorageError) -> (rows: [Row?], mark: Mark)
+  ) throws(StorageError) -> (rows: [Row], mark: Mark)
 
   /// Makes a commit, or nothing of it.
   ///
@@ -45,12 +45,13 @@ package protocol RemoteEngine: Sendable {
   /// - Parameters:
   ///   - keysOnly: whether the values are left out.
   ///   - deadline: when to give up.
-  ///   - body: is called with the rows, page by page.
-  /// - Returns: the mark of the moment.
+  ///   - body: is called with the rows, page by page, and with the removals that are later than the
+  ///     moment's ``Moment/complete``.
+  /// - Returns: the moment.
   /// - Throws: `StorageError`, or what `body` throws.
   func list(
     keysOnly: Bool, by deadline: Deadline, _ body: ([Row]) throws(StorageError) -> Void
-  ) throws(StorageError) -> Mark
+  ) throws(StorageError) -> Moment
 
   /// Calls `tell` with each change after a mark, in order, until the watch is released or ends.
   ///
@@ -95,20 +96,32 @@ package enum RowKey: Hashable, Sendable {
   }
 }
 
-/// A moment in an engine's history; later moments have larger marks.
+/// A commit's place in an engine's history.
 package typealias Mark = UInt64
 
-/// One row.
+/// What was seen of an engine's history in one answer.
+package struct Moment: Sendable {
+  /// All commits up to this one were seen, and no further one up to it will be made.
+  package let complete: Mark
+  /// No later commit was seen. In a later moment it is not smaller.
+  package let latest: Mark
+
+  /// Makes a moment.
+  package init(complete: Mark, latest: Mark) { (self.complete, self.latest) = (complete, latest) }
+}
+
+/// One row, or that there is none.
 package struct Row: Sendable {
   /// Its name.
   package let key: RowKey
-  /// Its bytes; empty where only keys were asked for.
-  package let value: [UInt8]
-  /// The mark of the commit that wrote it; never 0.
+  /// Its bytes, empty where only keys were asked for; nil if there is no such row.
+  package let value: [UInt8]?
+  /// The mark of the commit that wrote it, and never 0; where there is none, of a time since when
+  /// there was none.
   package let version: Mark
 
   /// Makes a row.
-  package init(_ key: RowKey, _ value: [UInt8], version: Mark) {
+  package init(_ key: RowKey, _ value: [UInt8]?, version: Mark) {
     (self.key, self.value, self.version) = (key, value, version)
   }
 }
@@ -141,27 +154,12 @@ package struct RemoteLimits: Sendable {
 
 /// What a watch tells.
 package enum WatchSignal: Sendable {
-  /// All changes up to a mark since the last signal: a row, or the name and version of a removal.
-  case changes([RemoteChange], Mark)
+  /// All changes up to a mark since the last signal, and perhaps later ones.
+  case changes([Row], Mark)
   /// The engine still answers.
   case alive
   /// The watch has ended. With ``RemoteEnd/tooOld``, changes were missed for good.
   case ended(RemoteEnd)
-}
-
-/// One change of a row.
-package struct RemoteChange: Sendable {
-  /// The row's name.
-  package let key: RowKey
-  /// The new value; nil for a removal.
-  package let value: [UInt8]?
-  /// The mark of the change.
-  package let version: Mark
-
-  /// Makes a change.
-  package init(_ key: RowKey, _ value: [UInt8]?, version: Mark) {
-    (self.key, self.value, self.version) = (key, value, version)
-  }
 }
 
 /// Why a watch has ended.

@@ -54,7 +54,7 @@ final class RemoteCopy: Sendable {
         // Another program may have added it since.
         guard let bytes = try snapshot.load(Data.self, forKey: key) else { continue }
         guard let row = Self.row(key, bytes) else { throw Self.foreign() }
-        if row.value.isEmpty { removed[row.key] = row.version } else { contents.rows.append(row) }
+        if row.value == nil { removed[row.key] = row.version } else { contents.rows.append(row) }
       }
       removals.withLock { [removed] in $0 = removed }
       isMade.store(true, ordering: .releasing)
@@ -97,7 +97,7 @@ final class RemoteCopy: Sendable {
             if let kept, Self.version(of: kept) > change.version { continue }
             let isLater = change.version > contents.mark
             removed[key] = change.row == nil && isLater ? change.version : nil
-            let row = change.row ?? (isLater ? Row(key, [], version: change.version) : nil)
+            let row = change.row ?? (isLater ? Row(key, nil, version: change.version) : nil)
             try transaction.save(row.map(Self.data), forKey: name)
           }
           for (key, version) in removed where version <= contents.mark {
@@ -158,7 +158,7 @@ final class RemoteCopy: Sendable {
   private static func name(of key: RowKey) -> StoreKey { StoreKey(Hexadecimal.encode(key.bytes)) }
 
   private static func data(_ row: Row) -> Data {
-    unsafe withUnsafeBytes(of: row.version.bigEndian) { unsafe Data($0) } + row.value
+    unsafe withUnsafeBytes(of: row.version.bigEndian) { unsafe Data($0) } + (row.value ?? [])
   }
 
   private static func data(_ numbers: [UInt64]) -> Data {
@@ -180,7 +180,8 @@ final class RemoteCopy: Sendable {
     guard data.count >= 8, let key = Hexadecimal.decode(key).flatMap({ RowKey($0) }) else {
       return nil
     }
-    return Row(key, Array(data.dropFirst(8)), version: version(of: data))
+    // Without a value it is a removal.
+    return Row(key, data.count > 8 ? Array(data.dropFirst(8)) : nil, version: version(of: data))
   }
 
   private static func version(of data: Data) -> Mark {

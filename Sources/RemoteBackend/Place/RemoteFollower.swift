@@ -1,18 +1,7 @@
 internal import CryptoCore
 internal import Dispatch
 internal import Glibc
-package import StorageCore
-
-/// How current the memory of a place is.
-package enum RemoteState: Sendable {
-  /// A watch tells of changes, and the last question was answered.
-  case current
-  /// No watch is there or the last question failed, for this reason, since a time of the monotonic
-  /// clock.
-  case away(StorageError, since: MonotonicTime)
-  /// Changes are followed, but the copy on this machine can't be written.
-  case unkept(StorageError, since: MonotonicTime)
-}
+internal import StorageCore
 
 /// Keeps the memory of a place current, on a thread of its own, for as long as the place lives.
 ///
@@ -28,7 +17,8 @@ final class RemoteFollower: Sendable {
 
   private let events = Observers<ConnectionEvent>()
 
-  private struct Failure {
+  /// Why something does not succeed, and since when.
+  struct Failure: Sendable {
     var error: StorageError
     var since: MonotonicTime
   }
@@ -41,14 +31,16 @@ final class RemoteFollower: Sendable {
     var isStopped = false
     var hasEnded = false
 
-    var state: RemoteState {
-      guard let newest = lost ?? failed else { return .current }
+    var failure: Failure? {
+      guard var newest = lost ?? failed else { return nil }
       let since = [lost, failed].compactMap { $0?.since }.min { $0.nanoseconds < $1.nanoseconds }
-      return .away(newest.error, since: since ?? newest.since)
+      newest.since = since ?? newest.since
+      return newest
     }
   }
 
-  var state: RemoteState { shared.withLock { $0.state } }
+  /// Why the memory is not current, and since when; nil while it is.
+  var failure: Failure? { shared.withLock { $0.failure } }
 
   /// Calls `sink` when the engine is lost or found, and when a comparison repaired something.
   func watch(_ sink: @escaping @Sendable (ConnectionEvent) -> Void) -> ChangeObservation {
@@ -75,14 +67,14 @@ final class RemoteFollower: Sendable {
   /// Changes what is known of the connection, and tells if it is lost or found by that.
   private func change(_ engine: any RemoteEngine, _ body: (inout Shared) -> Void) {
     let (old, new) = shared.withLock { shared in
-      let old = shared.state
+      let old = shared.failure
       body(&shared)
-      return (old, shared.state)
+      return (old, shared.failure)
     }
     switch (old, new) {
-    case (.current, .away(let error, _)): tell(.lost(error), of: engine)
-    case (.away(_, let since), .current):
-      tell(.found(after: .nanoseconds(MonotonicTime.now.since(since))), of: engine)
+    case (nil, let failure?): tell(.lost(failure.error), of: engine)
+    case (let failure?, nil):
+      tell(.found(after: .nanoseconds(MonotonicTime.now.since(failure.since))), of: engine)
     default: break
     }
   }

@@ -152,7 +152,7 @@ final class RemoteMemory: Sendable {
   func countSame(_ rows: [Row]) -> (same: Int, others: Int) {
     state.read { state in
       var (same, others) = (0, 0)
-      for row in rows {
+      for row in rows where row.value != nil {
         let version: Mark?
         switch row.key {
         case .header: version = state.header == nil ? nil : state.headerVersion
@@ -242,7 +242,7 @@ final class RemoteMemory: Sendable {
   /// Takes in a copy, before anything else is known.
   func load(_ rows: [Row], past: PastRecords, upTo mark: Mark, confirmed: MonotonicTime) {
     state.withLock { $0.past = past }
-    apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) }, upTo: mark)
+    apply(rows, upTo: mark)
     state.withLock { state in
       state.confirmed = confirmed
       if state.changed != nil { state.changed = [:] }
@@ -262,31 +262,23 @@ final class RemoteMemory: Sendable {
     return try body()
   }
 
-  /// Takes in changes that are part of what happened, such as the writes of a commit.
-  func apply(_ changes: [RemoteChange]) {
+  /// Takes in what is part of what happened, such as the writes of a commit or the rows of an answer.
+  func apply(_ changes: [Row]) {
     state.withLock { state in
       for change in changes { apply(change, to: &state) }
     }
   }
 
-  /// Takes in all changes up to a mark.
+  /// Takes in all changes up to a mark, and perhaps later ones.
   ///
   /// A watch that is behind a list tells what the list has: of a row that was added and removed again,
   /// perhaps only the addition yet.
-  func apply(_ changes: [RemoteChange], upTo mark: Mark) {
+  func apply(_ changes: [Row], upTo mark: Mark) {
     state.withLock { state in
       let known = state.mark ?? 0
       for change in changes where change.version > known { apply(change, to: &state) }
       advance(&state, to: mark)
     }
-  }
-
-  /// Takes in what was read of rows at a mark: their values, or that they don't exist.
-  func apply(_ rows: [Row?], of keys: [RowKey], at mark: Mark) {
-    apply(
-      zip(keys, rows).map { key, row in
-        RemoteChange(key, row?.value, version: row?.version ?? mark)
-      })
   }
 
   /// Takes in that memory has all rows of a moment.
@@ -301,10 +293,10 @@ final class RemoteMemory: Sendable {
   func removeRows(at mark: Mark, _ isGone: (RowKey) -> Bool) {
     state.withLock { state in
       for name in state.records.names where isGone(.record(name)) {
-        apply(RemoteChange(.record(name), nil, version: mark), to: &state)
+        apply(Row(.record(name), nil, version: mark), to: &state)
       }
       if state.header != nil, isGone(.header) {
-        apply(RemoteChange(.header, nil, version: mark), to: &state)
+        apply(Row(.header, nil, version: mark), to: &state)
       }
       advance(&state, to: mark)
     }
@@ -353,7 +345,7 @@ final class RemoteMemory: Sendable {
     state.removals.settle(known: mark)
   }
 
-  private func apply(_ change: RemoteChange, to state: inout State) {
+  private func apply(_ change: Row, to state: inout State) {
     switch change.key {
     case .header:
       guard change.version > state.headerVersion else { return }

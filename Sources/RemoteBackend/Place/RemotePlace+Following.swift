@@ -120,13 +120,13 @@ extension RemotePlace {
   /// Reads all rows into memory, which has none.
   private func readFirst(by deadline: Deadline) throws(StorageError) -> Mark {
     var lanes: [RowKey: Mark] = [:]
-    let mark = try engine.list(keysOnly: false, by: deadline) { (rows) throws(StorageError) in
-      for row in rows where row.key.isLane { lanes[row.key] = row.version }
-      memory.apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) })
+    let moment = try engine.list(keysOnly: false, by: deadline) { (rows) throws(StorageError) in
+      for row in rows where row.isLane { lanes[row.key] = row.version }
+      memory.apply(rows)
     }
-    memory.complete(at: mark)
+    memory.complete(at: moment.complete)
     removeOldLanes(lanes, by: deadline)
-    return mark
+    return moment.complete
   }
 
   /// The mark at which memory has just the rows of the engine, which is the usual case and takes no
@@ -140,20 +140,21 @@ extension RemotePlace {
     let count = try memory.count()
     var (same, others) = (0, 0)
     var lanes: [RowKey: Mark] = [:]
-    let mark = try engine.list(keysOnly: true, by: deadline) { (rows) throws(StorageError) in
-      for row in rows where row.key.isLane { lanes[row.key] = row.version }
+    let moment = try engine.list(keysOnly: true, by: deadline) { (rows) throws(StorageError) in
+      for row in rows where row.isLane { lanes[row.key] = row.version }
+      memory.apply(rows.filter { $0.value == nil })
       let found = memory.countSame(rows)
       same += found.same
       others += found.others
     }
-    if mark < before { throw wentBack() }
+    if moment.latest < before { throw wentBack() }
     try requireLanes(known, lanes)
     guard same == count, others == 0, try memory.count() == count else { return nil }
     noteLanes(lanes)
     try requireHeader(by: deadline)
-    memory.complete(at: mark)
+    memory.complete(at: moment.complete)
     if !isPrepared.load(ordering: .acquiring) { removeOldLanes(lanes, by: deadline) }
-    return mark
+    return moment.complete
   }
 
   /// Compares all rows with the engine's one by one, and takes in what is missing.
@@ -166,15 +167,15 @@ extension RemotePlace {
     let known = memory.versions()
     var found: [RowKey: Mark] = [:]
     // A list that goes on where the first one failed has the values.
-    let mark = try engine.list(keysOnly: before != nil, by: deadline) {
+    let moment = try engine.list(keysOnly: before != nil, by: deadline) {
       (rows) throws(StorageError) in
-      for row in rows { found[row.key] = row.version }
-      guard before == nil else { return }
-      memory.apply(rows.map { RemoteChange($0.key, $0.value, version: $0.version) })
+      for row in rows where row.value != nil { found[row.key] = row.version }
+      memory.apply(before == nil ? rows : rows.filter { $0.value == nil })
     }
-    if let before, mark < before { throw wentBack() }
+    let mark = moment.complete
+    if let before, moment.latest < before { throw wentBack() }
     // What was known before the list is no later than the list.
-    for (key, version) in known where version > mark || (found[key] ?? .max) < version {
+    for (key, version) in known where version > moment.latest || (found[key] ?? .max) < version {
       throw wentBack()
     }
     try requireLanes(lanes, found)
@@ -203,7 +204,7 @@ extension RemotePlace {
     let known = try memory.header()
     guard let header = known.header else { return }
     let row = try ask([.header], by: deadline).rows[0]
-    if let row, row.version == known.version, row.value != header { throw wentBack() }
+    if row.value != nil, row.version == known.version, row.value != header { throw wentBack() }
   }
 
   /// Reads rows, a part at a time where they are too much for one answer.
@@ -239,7 +240,7 @@ extension RemotePlace {
   }
 
   private func noteLanes(_ lanes: [RowKey: Mark]) {
-    memory.apply(lanes.map { RemoteChange($0.key, [], version: $0.value) })
+    memory.apply(lanes.map { Row($0.key, [], version: $0.value) })
   }
 
   /// Reads what a refused commit checked, and gives its lane back to the writer, with its row as it is
@@ -254,8 +255,8 @@ extension RemotePlace {
       _ = try refresh(keys, by: deadline)
       return
     }
-    let row = try refresh(keys + [lane.key], by: deadline).last ?? nil
-    if let row, row.version < lane.version { throw wentBack() }
+    let row = try refresh(keys + [lane.key], by: deadline)[keys.count]
+    if row.value != nil, row.version < lane.version { throw wentBack() }
     writer.giveBack(lane, row)
   }
 
@@ -311,7 +312,7 @@ extension RemotePlace {
   /// Reads rows at the engine, and takes them in.
   func refresh(
     _ keys: [RowKey], by deadline: Deadline
-  ) throws(StorageError) -> [Row?] {
+  ) throws(StorageError) -> [Row] {
     try memory.requireSound()
     let now = options.clock.now()
     let (rows, mark) = try ask(keys, by: deadline)
@@ -322,12 +323,12 @@ extension RemotePlace {
   /// The same, without word of how old the memory is.
   private func ask(
     _ keys: [RowKey], by deadline: Deadline
-  ) throws(StorageError) -> (rows: [Row?], mark: Mark) {
+  ) throws(StorageError) -> (rows: [Row], mark: Mark) {
     try memory.asking { () throws(StorageError) in
       let (rows, mark) = try follower.noting(engine) { () throws(StorageError) in
         try engine.read(keys, by: deadline)
       }
-      memory.apply(rows, of: keys, at: mark)
+      memory.apply(rows)
       return (rows, mark)
     }
   }
@@ -379,4 +380,9 @@ extension RowKey {
     if case .lane = self { return true }
     return false
   }
+}
+
+extension Row {
+  /// Whether the row is a writer's lane, and there.
+  fileprivate var isLane: Bool { value != nil && key.isLane }
 }

@@ -51,7 +51,7 @@ extension RemotePlace {
       }
       if case .committed(let mark) = outcome {
         memory.apply(
-          commit.writes.map { RemoteChange($0.key, $0.value, version: mark) })
+          commit.writes.map { Row($0.key, $0.value, version: mark) })
       }
       return outcome
     }

@@ -72,9 +72,15 @@ package final class RemotePlace: RecordPlace {
   ///
   /// A copy that can't be written is said where nothing worse is.
   package var state: RemoteState {
-    let state = follower.state
-    guard case .current = state, let failure = keeper?.failure else { return state }
-    return .unkept(failure.error, since: failure.since)
+    guard let age else { return .unused }
+    func span(since time: MonotonicTime) -> Duration { .nanoseconds(MonotonicTime.now.since(time)) }
+    if let failure = follower.failure {
+      return .away(failure.error, since: span(since: failure.since), age: age)
+    }
+    if let failure = keeper?.failure {
+      return .unkept(failure.error, since: span(since: failure.since), age: age)
+    }
+    return .current(age: age)
   }
 
   /// When a call that begins now gives up: after its own time, or with the call that it is a part of.
@@ -192,9 +198,9 @@ extension RemotePlace: DistantPlace {
     for (name, row) in zip(names, rows.dropFirst()) {
       // A row that somebody put back is a record that does not open.
       let known = try memory.lookup(name).known
-      records.append(row != nil && known.isPast ? [] : row?.value)
+      records.append(row.value != nil && known.isPast ? [] : row.value)
     }
-    return (records, rows[0]?.version ?? 0)
+    return (records, rows[0].value == nil ? 0 : rows[0].version)
   }
 
   package func watchConnection(

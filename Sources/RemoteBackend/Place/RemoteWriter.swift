@@ -83,8 +83,8 @@ struct RemoteWriter: Sendable {
   }
 
   /// Gives the lane of a refused commit back, if its row is still there.
-  func giveBack(_ lane: Lane, _ row: Row?) {
-    guard let row else { return }
+  func giveBack(_ lane: Lane, _ row: Row) {
+    guard row.value != nil else { return }
     var lane = lane
     lane.version = row.version
     lanes.give(lane)
@@ -130,7 +130,8 @@ struct RemoteWriter: Sendable {
     _ lane: inout Lane, after failure: StorageError, by deadline: Deadline
   ) throws(StorageError) -> Mark? {
     do throws(StorageError) {
-      if let row = try engine.read([lane.key], by: deadline).rows[0], row.version >= lane.version,
+      let row = try engine.read([lane.key], by: deadline).rows[0]
+      if row.value != nil, row.version >= lane.version,
         row.value == lane.ticket || row.version == lane.version
       {
         let isMade = row.value == lane.ticket
@@ -149,8 +150,8 @@ struct RemoteWriter: Sendable {
     at lane: inout Lane, by deadline: Deadline
   ) throws(StorageError) -> Settled {
     // A row that is older than the lane's last commit is one of an engine that went back.
-    guard let row = try engine.read([lane.key], by: deadline).rows[0], row.version >= lane.version
-    else { return .untold }
+    let row = try engine.read([lane.key], by: deadline).rows[0]
+    guard row.value != nil, row.version >= lane.version else { return .untold }
     if row.value == lane.ticket {
       lane.version = row.version
       return .made(row.version)

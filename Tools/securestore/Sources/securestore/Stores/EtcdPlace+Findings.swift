@@ -24,7 +24,7 @@ extension EtcdPlace {
       findings.append(Finding("certificates", .bad, Failure(error).line, code: error.code))
     }
     findings.append(.opening("store", path) { try open(key).listing() })
-    var machines: [EtcdMachine] = []
+    var machines: [RemoteMachine] = []
     // The finding above says why the store does not open.
     do { machines = try open(key).machines() } catch {}
     return findings + machines.map(Self.finding)
@@ -64,7 +64,7 @@ extension EtcdPlace {
     return Finding(subject, .bad, "expires at \(time), in \(Int(left / 3600)) hours; \(advice)")
   }
 
-  private static func finding(_ machine: EtcdMachine) -> Finding {
+  private static func finding(_ machine: RemoteMachine) -> Finding {
     let slots = machine.slots.sorted().map { "\($0)" }.joined(separator: ", ")
     let time = Date(timeIntervalSince1970: Double(machine.time)).formatted(.iso8601)
     let ahead = Double(machine.time) - Date().timeIntervalSince1970

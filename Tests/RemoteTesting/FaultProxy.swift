@@ -1,11 +1,11 @@
-import Foundation
-import StorageTesting
-import TestSupport
+internal import CryptoCore
+package import Foundation
+internal import StorageCore
 
 /// A proxy between programs and one member, which treats their connections as a test wants.
-final class FaultProxy: Sendable {
+package final class FaultProxy: Sendable {
   /// What becomes of what is sent.
-  enum Mode {
+  package enum Mode: Sendable {
     /// It arrives.
     case pass
     /// It arrives later, by so many milliseconds.
@@ -22,7 +22,7 @@ final class FaultProxy: Sendable {
     case refuse
   }
 
-  let port: Int
+  package let port: Int
   private let target: Int
   private let listener: Int32
   private let state = Lock(State())
@@ -36,15 +36,15 @@ final class FaultProxy: Sendable {
   }
 
   /// Begins to keep all that passes; ``captured`` is what was kept.
-  func capture() { state.withLock { $0.captured = Data() } }
+  package func capture() { state.withLock { $0.captured = Data() } }
 
   /// How many connections were made to it.
-  var connections: Int { state.withLock { $0.connections } }
+  package var connections: Int { state.withLock { $0.connections } }
 
-  var captured: Data { state.withLock { $0.captured ?? Data() } }
+  package var captured: Data { state.withLock { $0.captured ?? Data() } }
 
   /// A proxy to a port of this machine.
-  init(to target: Int) {
+  package init(to target: Int) {
     self.target = target
     (listener, port) = FreePorts.listen()
     let listener = listener
@@ -66,14 +66,14 @@ final class FaultProxy: Sendable {
   }
 
   /// Closes it and all its connections.
-  func end() {
+  package func end() {
     state.withLock { $0.isEnded = true }
     shutdown(listener, Int32(SHUT_RDWR))
     while state.withLock({ $0.count }) > 0 { usleep(1_000) }
     close(listener)
   }
 
-  var mode: Mode {
+  package var mode: Mode {
     get { state.withLock { $0.mode } }
     set { state.withLock { $0.mode = newValue } }
   }

@@ -1,27 +1,44 @@
-import EtcdBackend
-import Foundation
+internal import CryptoCore
+internal import Foundation
+package import RemoteBackend
+internal import StorageCore
 
 /// One write(2), so that what was acknowledged is known whatever happens next.
-func say(_ line: String) {
+private func say(_ line: String) {
   let bytes = Array((line + "\n").utf8)
   _ = unsafe bytes.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
 }
 
-/// The commands, on a store in etcd.
-struct FleetProgram {
-  let storage: EtcdStorage
-  let exact: EtcdStorage
+/// A program for the tests of a fleet: to be killed, stopped, and cut off.
+package struct FleetProgram {
+  private let storage: RemoteStorage
+  private let exact: RemoteStorage
 
-  init(endpoints: [String], prefix: String, milliseconds: Int) {
-    let configuration = EtcdConfiguration(
-      endpoints: endpoints, prefix: prefix, deadline: .milliseconds(milliseconds))
-    let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
-    storage = EtcdStorage(configuration, keySource: key)
-    exact = EtcdStorage(configuration, keySource: key, reading: .linearizable)
+  /// A program over a storage, and one of the same store that asks the engine at each read.
+  package init(_ storage: RemoteStorage, exact: RemoteStorage) {
+    (self.storage, self.exact) = (storage, exact)
   }
 
-  /// What a command gives, or the code of its error.
-  func answer(_ command: [String]) -> String {
+  /// Runs one command, to its end.
+  package func run(_ command: [String]) {
+    switch command[0] {
+    case "serve":  // performs each line of its standard input, and answers in one
+      while let line = readLine() {
+        say(answer(line.split(separator: " ").map(String.init)))
+      }
+    case "work":  // NAME SEED OPERATIONS KEYS: says when each operation began, and how it ended
+      work(
+        command[1], seed: UInt64(command[2])!, operations: Int(command[3])!, keys: Int(command[4])!)
+    case "count":  // TIMES: adds one so often, and says how often that was acknowledged and unknown
+      count(Int(command[1])!)
+    case "rotate":  // until it is killed or has ended
+      say(rotate())
+    default: fatalError("no such command")
+    }
+  }
+
+  /// What a line of `serve` gives, or the code of its error.
+  private func answer(_ command: [String]) -> String {
     do throws(StorageError) {
       switch command[0] {
       case "save": try storage.save(command[2], forKey: command[1])
@@ -70,13 +87,13 @@ struct FleetProgram {
   }
 
   /// Nanoseconds of the clock that all processes of a machine share.
-  static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+  private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
   /// Reads, writes and removes at random.
   ///
   /// Each operation is two lines: `begin NUMBER TIME OPERATION KEY VALUE OLD` and
   /// `end NUMBER TIME RESULT`.
-  func work(_ name: String, seed: UInt64, operations: Int, keys: Int) {
+  private func work(_ name: String, seed: UInt64, operations: Int, keys: Int) {
     var random = Random(state: seed)
     for number in 0..<operations {
       let key = "k\(Int(random.next() % UInt64(keys)))"
@@ -97,7 +114,7 @@ struct FleetProgram {
   }
 
   /// Makes a new data key, and seals everything again with it.
-  func rotate() -> String {
+  private func rotate() -> String {
     say("begun")
     do throws(StorageError) {
       let report = try storage.keyAdministration.rotateDataKey()
@@ -108,7 +125,7 @@ struct FleetProgram {
   }
 
   /// Adds one to a number again and again.
-  func count(_ times: Int) {
+  private func count(_ times: Int) {
     var (acknowledged, unknown) = (0, 0)
     while acknowledged < times {
       do {
@@ -124,7 +141,7 @@ struct FleetProgram {
 }
 
 /// SplitMix64: the same numbers for the same seed.
-struct Random: RandomNumberGenerator {
+private struct Random: RandomNumberGenerator {
   var state: UInt64
 
   mutating func next() -> UInt64 {

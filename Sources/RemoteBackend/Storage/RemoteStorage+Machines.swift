@@ -2,8 +2,8 @@ internal import CryptoCore
 internal import Glibc
 public import StorageCore
 
-/// A machine that uses a store in etcd, as it has said itself.
-public struct EtcdMachine: Hashable, Sendable {
+/// A machine that uses a store, as it has said itself.
+public struct RemoteMachine: Hashable, Sendable {
   /// Its name.
   public let name: String
   /// The numbers of the key slots that its key source opened then and that are still there.
@@ -14,7 +14,7 @@ public struct EtcdMachine: Hashable, Sendable {
 
 // A machine's word is an ordinary value of the store: sealed, verified, listed and sealed again as all
 // others.
-extension EtcdStorage {
+extension RemoteStorage {
   /// What the names of these values begin with; a program uses no such name for its own.
   public static let machinePrefix = "securestore.machine/"
 
@@ -34,11 +34,11 @@ extension EtcdStorage {
   /// - Returns: what was said.
   /// - Throws: `StorageError` when the key source or the store can't be read, or not be written.
   @discardableResult
-  public func acknowledge(as name: String? = nil) throws(StorageError) -> EtcdMachine {
+  public func acknowledge(as name: String? = nil) throws(StorageError) -> RemoteMachine {
     let marks = try keyAdministration.openedMarks()
     let title: String
     if let name { title = name } else { title = try Self.hostName() }
-    let machine = EtcdMachine(name: title, slots: Set(marks.keys), time: WallTime.seconds)
+    let machine = RemoteMachine(name: title, slots: Set(marks.keys), time: WallTime.seconds)
     let word = Word(slots: Array(marks.values), time: machine.time)
     try save(encodable: word, forKey: Self.key(of: title))
     return machine
@@ -47,15 +47,15 @@ extension EtcdStorage {
   /// The machines that have said which slots they open, by name.
   ///
   /// - Throws: `StorageError` when the store can't be read, or one of the machines' words.
-  public func machines() throws(StorageError) -> [EtcdMachine] {
+  public func machines() throws(StorageError) -> [RemoteMachine] {
     try refresh()
     let marks = try keyAdministration.slotMarks()
-    var machines: [EtcdMachine] = []
+    var machines: [RemoteMachine] = []
     for key in try keys() where key.hasPrefix(Self.machinePrefix) {
       guard let word = try load(decodable: Word.self, forKey: StoreKey(key)) else { continue }
       let slots = marks.filter { word.slots.contains($0.value) }.keys
       machines.append(
-        EtcdMachine(
+        RemoteMachine(
           name: String(key.dropFirst(Self.machinePrefix.count)), slots: Set(slots),
           time: word.time))
     }
@@ -123,8 +123,7 @@ extension EtcdStorage {
   public func rotate(
     to id: UInt32, openedBy source: KeySource, unacknowledged: Bool = false
   ) throws(StorageError) -> ReencryptionReport {
-    let own = EtcdStorage(
-      delegate, keySource: source, authenticationTag: nil, errorClosure: errorClosure)
+    let own = RemoteStorage(delegate, keySource: source, errorClosure: errorClosure)
     // The new keys open with the first key that the source gives, so no other slot may be left for it.
     let opened = try own.keyAdministration.openedSlots()
     guard opened.contains(where: { $0.id == id }), !opened.contains(where: \.isOfRecoveryKey) else {

@@ -1,10 +1,9 @@
-internal import RemoteBackend
 public import StorageCore
 
 // `update` and `transaction` for callers who say how new the reads must be on which they decide.
-extension EtcdStorage {
-  /// As ``/StorageCore/Storage/transaction(deadline:_:)``, which compares all reads with etcd before
-  /// the result or the error of `body` leaves it.
+extension RemoteStorage {
+  /// As ``/StorageCore/Storage/transaction(deadline:_:)``, which compares all reads with the
+  /// engine before the result or the error of `body` leaves it.
   ///
   /// - Parameters:
   ///   - deadline: how long `body` is run again when others write; nil for the configuration's.
@@ -15,14 +14,14 @@ extension EtcdStorage {
   /// - Throws: as ``/StorageCore/Storage/transaction(deadline:_:)``.
   @discardableResult
   public func transaction<Result>(
-    deadline: Duration? = nil, reading: EtcdReading,
+    deadline: Duration? = nil, reading: RemoteReading,
     _ body: (StorageTransaction) throws -> Result
   ) throws -> Result {
     try store.transaction(within: deadline, asksEngine: asksEngine(reading), body)
   }
 
-  /// As ``/StorageCore/Storage/update(_:forKey:_:)``, which compares the value with etcd's before an
-  /// error of `body` leaves it.
+  /// As ``/StorageCore/Storage/update(_:forKey:_:)``, which compares the value with the
+  /// engine's before an error of `body` leaves it.
   ///
   /// - Parameters:
   ///   - type: the type of the value.
@@ -34,13 +33,13 @@ extension EtcdStorage {
   /// - Throws: as ``/StorageCore/Storage/update(_:forKey:_:)``.
   @discardableResult
   public func update<Value, Result>(
-    _ type: Value.Type = Value.self, forKey key: StoreKey, reading: EtcdReading,
+    _ type: Value.Type = Value.self, forKey key: StoreKey, reading: RemoteReading,
     _ body: (inout Value?) throws -> Result
   ) throws -> Result {
     try update(Value.self, forKey: key, asksEngine: asksEngine(reading), body)
   }
 
-  private func asksEngine(_ reading: EtcdReading) throws(StorageError) -> Bool {
+  private func asksEngine(_ reading: RemoteReading) throws(StorageError) -> Bool {
     switch reading.reading {
     case .cached: return false
     case .cachedFor(let most):

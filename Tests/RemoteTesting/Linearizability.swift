@@ -3,26 +3,32 @@
 ///
 /// The search is that of Wing and Gong with Lowe's memory of what was tried: it goes through the
 /// operations in the order of their beginnings and ends, and undoes a choice that leads nowhere.
-struct RegisterHistory {
-  enum Operation: Hashable {
+package struct RegisterHistory: Sendable {
+  package enum Operation: Hashable, Sendable {
     case write(String?)
     case read(String?)
     /// A write over one value alone.
     case swap(from: String?, to: String)
   }
 
-  struct Call {
-    let operation: Operation
-    let begin: UInt64
+  package struct Call: Sendable {
+    package let operation: Operation
+    package let begin: UInt64
     /// The end; nil for a call without an answer, which may take effect at any later time, or never.
-    let end: UInt64?
+    package let end: UInt64?
+
+    package init(operation: Operation, begin: UInt64, end: UInt64?) {
+      (self.operation, self.begin, self.end) = (operation, begin, end)
+    }
   }
 
-  var calls: [Call] = []
+  package var calls: [Call]
+
+  package init(calls: [Call] = []) { self.calls = calls }
 
   /// Whether there is an order of the calls, each between its beginning and its end, in which each
   /// read gives what was written last.
-  func isLinearizable() -> Bool {
+  package func isLinearizable() -> Bool {
     // What was read of a call without an answer is not known.
     let calls = self.calls.filter { call in
       if case .read = call.operation { return call.end != nil }

@@ -1,0 +1,223 @@
+internal import CryptoCore
+internal import Dispatch
+internal import Glibc
+internal import RemoteBackend
+internal import StorageCore
+
+/// A store's rows in PostgreSQL.
+///
+/// One host is used until it fails. A call tries the hosts in turn until the deadline. It is tried again
+/// only where nothing was done. A statement whose answer does not come is left alone and never
+/// cancelled: a cancelled wait for a standby looks like a success.
+final class PostgresEngine: RemoteEngine {
+  /// The most connections for calls; one more is for the watch.
+  private static let most = 8
+
+  let title: String
+  let limits = RemoteLimits(operations: 1_000, bytes: 16 << 20)
+  let store: String
+  let schema: String
+  let statements: PostgresStatements
+  let isReadOnly: Bool
+  private let connection: String
+  private let hosts: [[(String, String)]]
+  private let password: (@Sendable () throws(StorageError) -> SecureBytes)?
+  private let process = OwnProcess()
+  private let turns = DispatchSemaphore(value: most)
+  private let state = Lock(State())
+
+  private struct State {
+    /// The host that is asked, as an index.
+    var current = 0
+    var free: [PostgresConnection] = []
+    /// How often all hosts were asked in vain since one answered.
+    var failures = 0
+    /// What was said last of commits that are not synchronous.
+    var caution: String?
+  }
+
+  /// The rows of a store.
+  ///
+  /// - Throws: `invalid` for a connection that libpq does not understand.
+  init(_ configuration: PostgresConfiguration) throws(StorageError) {
+    connection = configuration.connection
+    password = configuration.password
+    (store, schema) = (configuration.store, configuration.schema)
+    isReadOnly = configuration.access == .readOnly
+    statements = PostgresStatements(schema: schema)
+    let (hosts, database) = try PostgresConnection.hosts(of: [("dbname", connection)])
+    self.hosts = hosts
+    let names = hosts.map { host in
+      host.map(\.1).filter { !$0.isEmpty }.joined(separator: ":")
+    }
+    title = "postgresql://\(names.joined(separator: ","))/\(database)#\(store)"
+  }
+
+  // MARK: Calls
+
+  /// Makes a call on a connection of its own, and tries it again where nothing was done.
+  ///
+  /// - Parameters:
+  ///   - call: what may have been changed when the answer is lost.
+  ///   - deadline: the end of all attempts.
+  ///   - body: one attempt.
+  /// - Returns: what `body` returns.
+  /// - Throws: `StorageError`: at the deadline what the last host said.
+  func call<Result>(
+    _ call: PostgresFailure.Call, by deadline: Deadline,
+    _ body: (PostgresConnection) throws(PostgresFailure) -> Result
+  ) throws(StorageError) -> Result {
+    try requireProcess()
+    guard turns.wait(timeout: .now() + .nanoseconds(Int(deadline.nanoseconds))) == .success else {
+      throw StorageError(
+        .timedOut, "other threads wait for the database, which did not answer in time; try again",
+        path: title)
+    }
+    defer { turns.signal() }
+    var (refusals, disturbances) = (0, 0)
+    while true {
+      let failure: PostgresFailure
+      var asked: PostgresConnection?
+      let current = state.withLock { $0.current }
+      do throws(PostgresFailure) {
+        let connection = try takeConnection(current, by: deadline)
+        asked = connection
+        let result = try body(connection)
+        give(connection)
+        return result
+      } catch {
+        failure = error
+      }
+      if let asked { give(asked) }
+      switch failure.kind {
+      case .refused where asked != nil: throw failure.error(of: call, at: title)
+      case .refused:
+        // Another host may have other rules.
+        refusals += 1
+        leave(current)
+        if refusals >= hosts.count { throw failure.error(of: call, at: title) }
+      case .unknown where call == .write:
+        leave(current)
+        throw failure.error(of: call, at: title)
+      case .disturbed:
+        disturbances += 1
+        usleep(UInt32.random(in: 0...UInt32(min(disturbances, 20)) * 500))
+      case .notDone, .unknown:
+        leave(current)
+        if state.withLock({ $0.current }) == 0 { pause(by: deadline) }
+      }
+      guard !deadline.isOver else { throw failure.error(of: call, at: title) }
+    }
+  }
+
+  func requireProcess() throws(StorageError) {
+    guard process.isCurrent else {
+      throw StorageError(
+        .unsupported,
+        "PostgreSQL can't be used in a forked child of a program that uses it; exec first",
+        path: title)
+    }
+  }
+
+  private func takeConnection(
+    _ host: Int, by deadline: Deadline
+  ) throws(PostgresFailure) -> PostgresConnection {
+    while let known = state.withLock({ $0.free.popLast() }) {
+      if known.host == host, known.isAlive { return known }
+    }
+    return try connect(host, by: deadline)
+  }
+
+  private func give(_ connection: PostgresConnection) {
+    guard !connection.isBroken else { return }
+    state.withLock { state in
+      if state.failures > 0 { state.failures = 0 }
+      if connection.host == state.current { state.free.append(connection) }
+    }
+  }
+
+  /// A new connection to the host that is asked, for somebody who keeps it.
+  func connect(by deadline: Deadline) throws(StorageError) -> PostgresConnection {
+    try requireProcess()
+    let current = state.withLock { $0.current }
+    do throws(PostgresFailure) { return try connect(current, by: deadline) } catch {
+      throw failed(error, at: current)
+    }
+  }
+
+  /// Connects to a host, if it can be written to.
+  private func connect(
+    _ host: Int, by deadline: Deadline
+  ) throws(PostgresFailure) -> PostgresConnection {
+    let connection = try reach(host, by: deadline)
+    var isStandby = true
+    try connection.ask(PostgresStatements.isStandby, by: deadline) { fields in
+      isStandby = fields[0] != [0]
+    }
+    guard !isStandby else {
+      throw PostgresFailure(.connecting, saying: "the server can't be written to; it is a standby")
+    }
+    return connection
+  }
+
+  /// Connects to a host, whatever it is.
+  func reach(_ host: Int, by deadline: Deadline) throws(PostgresFailure) -> PostgresConnection {
+    var settings = [("dbname", connection), ("fallback_application_name", "securestore")]
+    // Which host is used is decided here: libpq never leaves a first host that is stopped.
+    settings += hosts[host] + [("target_session_attrs", "any"), ("client_encoding", "UTF8")]
+    if let password {
+      do throws(StorageError) {
+        let text = try password().withBytes { bytes in
+          unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        }
+        settings.append(("password", text))
+      } catch {
+        throw PostgresFailure(error)
+      }
+    }
+    return try PostgresConnection(settings, host: host, by: deadline)
+  }
+
+  /// The error of a watch that failed at a host; another one is asked next.
+  func failed(_ failure: PostgresFailure, at host: Int) -> StorageError {
+    leave(host)
+    return failure.error(of: .read, at: title)
+  }
+
+  /// Asks another host from now on.
+  private func leave(_ host: Int) {
+    state.withLock { state in
+      guard state.current == host else { return }
+      state.current = (host + 1) % hosts.count
+      state.free = []
+    }
+  }
+
+  /// Waits after all hosts were asked in vain, from 50 ms to 1 s, with a random part so that a thousand
+  /// programs don't meet at a server that is starting.
+  private func pause(by deadline: Deadline) {
+    let failures = state.withLock { state in
+      defer { state.failures += 1 }
+      return state.failures
+    }
+    let most = min(Int64(50_000) << Int64(min(failures, 5)), 1_000_000)
+    usleep(UInt32(min(Int64.random(in: most / 2...most), deadline.nanoseconds / 1000)))
+  }
+
+  // MARK: For each host
+
+  /// The hosts, as errors show them.
+  var hostTexts: [String] {
+    hosts.map { $0.map(\.1).filter { !$0.isEmpty }.joined(separator: ":") }
+  }
+
+  /// Says once when commits that were acknowledged may be lost.
+  func note(_ caution: String?) {
+    let isNew = state.withLock { state in
+      defer { state.caution = caution }
+      return caution != nil && state.caution != caution
+    }
+    guard isNew, let caution else { return }
+    StorageDiagnostics.report(StorageError(.configurationConflict, caution, path: title))
+  }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import PostgresBackend
+import RemoteTesting
+import StorageTesting
+import TestSupport
+import Testing
+
+/// Ways to a server: poolers, passwords, connections that are wrong or go away.
+struct ConnectionTests {
+  private static let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
+
+  private func code(_ body: () throws -> Void) -> StorageError.Code? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return (error as? StorageError)?.code
+    }
+  }
+
+  private func storage(
+    _ connection: String, store: String = "t", deadline: Duration = .seconds(60)
+  ) -> PostgresStorage {
+    PostgresStorage(
+      PostgresConfiguration(connection, store: store, deadline: deadline), keySource: Self.key)
+  }
+
+  @Test(arguments: ["session", "transaction"])
+  func throughAPoolerChangesAreSeen(_ mode: String) throws {
+    let cluster = try PostgresCluster()
+    let pooler = try Pooler(cluster, mode: mode)
+    let one = storage(pooler.connection)
+    try one.create()
+    let two = storage(pooler.connection, deadline: .seconds(59))
+    #expect(try two.load(Int.self, forKey: "n") == nil)
+    for value in 0..<8 {
+      try one.save(value, forKey: "n")
+      while try two.load(Int.self, forKey: "n") != value { usleep(1_000) }
+    }
+    try one.update(Int.self, forKey: "n") { $0 = ($0 ?? 0) + 1 }
+    #expect(
+      try PostgresStorage(
+        PostgresConfiguration(pooler.connection, store: "t"), keySource: Self.key,
+        reading: .linearizable
+      ).load(Int.self, forKey: "n") == 8)
+  }
+
+  @Test func aPasswordComesFromAClosureOrLibpqsOwnPlaces() throws {
+    let cluster = try PostgresCluster(options: ["password_encryption=scram-sha-256"])
+    try cluster.sql("CREATE ROLE p LOGIN PASSWORD 's3cret' IN ROLE securestore_writer")
+    try cluster.requirePasswords()
+    let connection = cluster.connection("p")
+    func open(_ text: String) -> StorageError? {
+      let configuration = PostgresConfiguration(
+        connection, store: "t", password: { () throws(StorageError) in try .of(text) },
+        deadline: .seconds(30))
+      do throws(StorageError) {
+        try PostgresStorage(configuration, keySource: Self.key).refresh()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    #expect(open("s3cret") == nil)
+    #expect(open("wr0ng-marker")?.code == .denied)
+    #expect(code { try storage(connection).refresh() } == .denied)
+    let wrong = storage(connection + " password=wr0ng-marker", deadline: .seconds(20))
+    let error = #expect(throws: StorageError.self) { try wrong.refresh() }
+    #expect(error?.code == .denied)
+    #expect("\(error!)".contains("wr0ng-marker") == false)
+    try storage(connection + " password=s3cret").create()
+  }
+
+  @Test(arguments: ["host=", "host", "post gres", "postgresql://u:p4ss@[", "x=y", "dbname=a port=b"])
+  func aConnectionThatIsNoneIsRefusedWithoutItsText(_ connection: String) {
+    let storage = storage(connection, deadline: .milliseconds(500))
+    let error = #expect(throws: StorageError.self) { try storage.open() }
+    #expect([.invalid, .unavailable, .denied].contains(error?.code), "\(error!)")
+    #expect(error?.message.contains("p4ss") == false)
+  }
+
+  @Test(arguments: ["", String(repeating: "s", count: 513), "a\0b"])
+  func aStoreWithoutANameIsRefused(_ store: String) {
+    let storage = storage("host=127.0.0.1", store: store)
+    let error = #expect(throws: StorageError.self) { try storage.open() }
+    #expect(error?.code == .invalid)
+  }
+
+  @Test func whereNobodyAnswersEachCallEndsAtTheDeadline() throws {
+    let ports = FreePorts.find(2)
+    let storage = storage(
+      "host=127.0.0.1,127.0.0.1 port=\(ports[0]),\(ports[1]) user=x dbname=x",
+      deadline: .milliseconds(500))
+    for _ in 0..<2 {
+      let error = #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "n") }
+      #expect(error?.code == .unavailable)
+    }
+  }
+
+  @Test func aConnectionThatIsSilentlyGoneIsFound() throws {
+    let cluster = try PostgresCluster()
+    let proxy = FaultProxy(to: cluster.ports[0])
+    defer { proxy.end() }
+    let direct = cluster.storage()
+    try direct.create()
+    try direct.save("a", forKey: "k")
+    let through = storage(cluster.connection(ports: [proxy.port]), deadline: .seconds(15))
+    #expect(try through.load(String.self, forKey: "k") == "a")
+    proxy.mode = .mute
+    #expect(try through.load(String.self, forKey: "k") == "a")
+    #expect(
+      [.timedOut, .outcomeUnknown, .unavailable].contains(
+        code { try through.save("lost", forKey: "other") }))
+    try direct.save("b", forKey: "k")
+    while true {
+      if case .away = through.state { break }
+      usleep(10_000)
+    }
+    proxy.mode = .pass
+    while try through.load(String.self, forKey: "k") != "b" { usleep(1_000) }
+  }
+
+  @Test func aServerThatStartsAnewIsUsedAgain() throws {
+    let cluster = try PostgresCluster()
+    let storage = cluster.storage()
+    try storage.create()
+    let other = cluster.storage(deadline: .seconds(59))
+    #expect(try other.keys().isEmpty)
+    for value in 0..<3 {
+      cluster.kill(0)
+      try cluster.start(0)
+      try storage.save(value, forKey: "n")
+      while try other.load(Int.self, forKey: "n") != value { usleep(1_000) }
+    }
+  }
+
+  @Test func eachServerSaysWhatItIsAndWhatItsCommitsAreWorth() throws {
+    let cluster = try SharedCluster.one()
+    let port = FreePorts.find(1)[0]
+    let storage = storage(cluster.connection(ports: [cluster.ports[0], port]))
+    let servers = try storage.servers()
+    #expect(servers.count == 2)
+    #expect(servers[0].failure == nil && servers[0].isPrimary && servers[0].timeline == 1)
+    #expect(servers[0].version.hasPrefix("1"))
+    #expect(servers[0].caution?.contains("standby") == true)
+    #expect(servers[1].failure?.code == .unavailable)
+  }
+
+  @Test func aChildOfAForkIsToldThatItCantGoOn() throws {
+    let cluster = try SharedCluster.one()
+    let storage = cluster.storage("fork")
+    try storage.create()
+    try storage.save("a", forKey: "k")
+    let result = ForkedChild.run(deadline: 60) { _ in
+      let reads = (try? storage.load(String.self, forKey: "k")) == "a"
+      do { try storage.save("b", forKey: "k") } catch {
+        return reads && (error as? StorageError)?.code == .unsupported ? 0 : 1
+      }
+      return 2
+    }
+    #expect(result.outcome == .exited(0))
+    #expect(try storage.load(String.self, forKey: "k") == "a")
+    try storage.save("c", forKey: "k")
+  }
+}
+
+extension SecureBytes {
+  /// The bytes of a text.
+  fileprivate static func of(_ text: String) throws(StorageError) -> SecureBytes {
+    do throws(CryptoError) { return try SecureBytes(Array(text.utf8)) } catch {
+      throw StorageError(error)
+    }
+  }
+}
