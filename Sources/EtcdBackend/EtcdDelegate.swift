@@ -26,7 +26,8 @@ extension RemoteDelegate {
   }
 
   private static let etcdAdvice = Advice(
-    missing: "there is no store below this prefix in etcd, and none was made; check the addresses and "
+    missing:
+      "there is no store below this prefix in etcd, and none was made; check the addresses and "
       + "the prefix. A new store is made once, on one machine, by EtcdStorage.create() or securestore "
       + "init --etcd",
     removal: { prefix in

@@ -10,7 +10,8 @@ extension RemoteDelegate {
   /// - Parameters:
   ///   - configuration: where the store is.
   ///   - reading: how new the values are that readers get.
-  public convenience init(_ configuration: PostgresConfiguration, reading: RemoteReading = .cached) {
+  public convenience init(_ configuration: PostgresConfiguration, reading: RemoteReading = .cached)
+  {
     self.init(reading: reading, Self.postgresAdvice) { () throws(StorageError) in
       try PostgresPlaces.place(of: configuration)
     }
@@ -27,7 +28,8 @@ extension RemoteDelegate {
   }
 
   private static let postgresAdvice = Advice(
-    missing: "there is no store of this name in the database, and none was made; check the connection "
+    missing:
+      "there is no store of this name in the database, and none was made; check the connection "
       + "and the name. A new store is made once, on one machine, by PostgresStorage.create() or "
       + "securestore init --postgres",
     removal: { store in

@@ -1,7 +1,7 @@
 import EtcdBackend
 import Foundation
-import RemoteTesting
 import RemoteBackend
+import RemoteTesting
 import StorageTesting
 import TestSupport
 import Testing

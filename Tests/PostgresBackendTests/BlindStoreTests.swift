@@ -37,13 +37,15 @@ struct BlindStoreTests {
     // As bytes, and as the server writes bytes into a text.
     let hex = "marker-of".utf8.map { String($0, radix: 16) }.joined()
     for text in ["marker-of", hex, "0707070707070707"] {
-      let found = try Child.run(["grep", "-r", "-l", "-a", "-F", text, cluster.path], mayFail: true)
+      let found = try Child.run(
+        ["grep", "-r", "-l", "-a", "-F", text, cluster.path], mayFail: true)
       #expect(found.isEmpty, "\(text) in \(found)")
       #expect(proxy.captured.range(of: Data(text.utf8)) == nil)
     }
     for place in [dump, cluster.path + "/log0"] {
       #expect(
-        try Child.run(["grep", "-c", "visible-store", place]) != ["0"], "the search finds what is there")
+        try Child.run(["grep", "-c", "visible-store", place]) != ["0"],
+        "the search finds what is there")
     }
     #expect(proxy.captured.range(of: Data("visible-store".utf8)) != nil)
   }
@@ -77,7 +79,9 @@ struct BlindStoreTests {
     for storage in [one, cluster.storage("swap", deadline: .seconds(58))] {
       try storage.refresh()
       for key in ["a", "b"] as [StoreKey] {
-        let error = #expect(throws: StorageError.self) { try storage.load(String.self, forKey: key) }
+        let error = #expect(throws: StorageError.self) {
+          try storage.load(String.self, forKey: key)
+        }
         #expect(error?.code == .damaged)
       }
     }

@@ -71,7 +71,9 @@ struct ConnectionTests {
     try storage(connection + " password=s3cret").create()
   }
 
-  @Test(arguments: ["host=", "host", "post gres", "postgresql://u:p4ss@[", "x=y", "dbname=a port=b"])
+  @Test(arguments: [
+    "host=", "host", "post gres", "postgresql://u:p4ss@[", "x=y", "dbname=a port=b",
+  ])
   func aConnectionThatIsNoneIsRefusedWithoutItsText(_ connection: String) {
     let storage = storage(connection, deadline: .milliseconds(500))
     let error = #expect(throws: StorageError.self) { try storage.open() }

@@ -44,7 +44,9 @@ import Testing
         while !isOver.withLock({ $0 }) {
           // Each is made once, or is an error after which nobody knows.
           #expect(throws: Never.self) {
-            try storage.update(Int.self, forKey: StoreKey("writer \(writer)")) { $0 = ($0 ?? 0) + 1 }
+            try storage.update(Int.self, forKey: StoreKey("writer \(writer)")) {
+              $0 = ($0 ?? 0) + 1
+            }
           }
           acknowledged.withLock { $0[writer] = next }
           next += 1
@@ -103,7 +105,9 @@ import Testing
     let storage = program(cluster, [0, 1])
     try storage.create()
     try storage.save("kept", forKey: "k")
-    while try cluster.sql("SELECT count(*) FROM securestore.rows", at: 1) == ["0"] { usleep(10_000) }
+    while try cluster.sql("SELECT count(*) FROM securestore.rows", at: 1) == ["0"] {
+      usleep(10_000)
+    }
     // What follows never gets to the standby.
     try cluster.sql("ALTER SYSTEM SET primary_conninfo = ''", at: 1)
     try cluster.sql("SELECT pg_reload_conf()", at: 1)

@@ -46,11 +46,13 @@ struct HazardTests {
     #expect(code { try reader.save("b", forKey: "k") } == .denied)
     #expect(code { try reader.delete(forKey: "k") } == .denied)
     #expect(code { try storage(cluster, "o", "roles").open() } == .denied)
-    #expect(code { try storage(cluster, "nobody", "roles", deadline: .seconds(20)).open() } == .denied)
+    #expect(
+      code { try storage(cluster, "nobody", "roles", deadline: .seconds(20)).open() } == .denied)
     #expect(try reader.load(String.self, forKey: "k") == "a")
     // A writer can do nothing else.
-    for statement in ["DROP TABLE securestore.rows", "UPDATE securestore.schema_version SET version = 2"]
-    {
+    for statement in [
+      "DROP TABLE securestore.rows", "UPDATE securestore.schema_version SET version = 2",
+    ] {
       #expect(throws: (any Error).self) { try cluster.sql("SET ROLE w; \(statement)") }
     }
   }
@@ -257,7 +259,8 @@ struct HazardTests {
       try cluster.sql("SELECT count(*) FROM securestore.rows WHERE value IS NULL").first
     }
     #expect(try removed() == "1600")
-    let latest = try cluster.sql("SELECT version FROM securestore.rows ORDER BY version DESC LIMIT 1")
+    let latest = try cluster.sql(
+      "SELECT version FROM securestore.rows ORDER BY version DESC LIMIT 1")
     try cluster.sql("SELECT securestore.sweep('t', '\(latest[0])')")
     #expect(try Int(removed()!)! <= 400)
     while try other.keys().count != 1 { usleep(1_000) }

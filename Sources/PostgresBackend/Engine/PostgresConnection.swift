@@ -38,7 +38,9 @@ final class PostgresConnection: @unchecked Sendable {
     static func transactions(_ all: [UInt64?]) -> Parameter {
       array(271, of: 5069, all.map { $0.map { bigEndian($0) } })
     }
-    static func booleans(_ all: [Bool]) -> Parameter { array(1000, of: 16, all.map { [$0 ? 1 : 0] }) }
+    static func booleans(_ all: [Bool]) -> Parameter {
+      array(1000, of: 16, all.map { [$0 ? 1 : 0] })
+    }
     static func transaction(_ number: UInt64) -> Parameter {
       Parameter(type: 5069, bytes: bigEndian(number))
     }
@@ -79,7 +81,9 @@ final class PostgresConnection: @unchecked Sendable {
     func text(_ column: Int32) -> String { String(decoding: self[column] ?? [], as: UTF8.self) }
 
     /// The number of a column of eight bytes; 0 for NULL.
-    func number(_ column: Int32) -> UInt64 { (self[column] ?? []).reduce(0) { $0 << 8 | UInt64($1) } }
+    func number(_ column: Int32) -> UInt64 {
+      (self[column] ?? []).reduce(0) { $0 << 8 | UInt64($1) }
+    }
   }
 
   /// Connects.
@@ -141,11 +145,11 @@ final class PostgresConnection: @unchecked Sendable {
     var pointers = unsafe texts.map { unsafe UnsafePointer<CChar>?(strdup($0)) }
     unsafe pointers.append(nil)
     defer {
-      for unsafe pointer in unsafe pointers {
-        guard let pointer = unsafe pointer else { continue }
+      for index in unsafe pointers.indices {
+        guard let pointer = unsafe UnsafeMutablePointer(mutating: pointers[index]) else { continue }
         // One may be a password.
-        unsafe explicit_bzero(UnsafeMutablePointer(mutating: pointer), strlen(pointer))
-        unsafe free(UnsafeMutablePointer(mutating: pointer))
+        unsafe explicit_bzero(pointer, strlen(pointer))
+        unsafe free(pointer)
       }
     }
     return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
@@ -350,7 +354,9 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// Whether the server is still there, as far as is known without asking.
   var isAlive: Bool {
-    guard !isBroken, process.isCurrent, unsafe sps_PQconsumeInput(connection) == 1 else { return false }
+    guard !isBroken, process.isCurrent, unsafe sps_PQconsumeInput(connection) == 1 else {
+      return false
+    }
     return unsafe sps_PQstatus(connection) == CONNECTION_OK
   }
 

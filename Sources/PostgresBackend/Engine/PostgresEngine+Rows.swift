@@ -26,7 +26,8 @@ extension PostgresEngine {
       throw StorageError(
         .unsupported,
         "the tables in the database have version \(version), and this program knows "
-          + "\(PostgresSchema.version); use the program and the migration of one version", path: title)
+          + "\(PostgresSchema.version); use the program and the migration of one version",
+        path: title)
     }
     guard !isOfAnotherServer else {
       throw StorageError(
@@ -41,7 +42,8 @@ extension PostgresEngine {
   /// What may become of commits that were acknowledged; nil if each is on a standby, too.
   static func caution(fsync: String, commits: String, standbys: String) -> String? {
     if fsync == "off" || commits == "off" {
-      return "commits are not on the disk when they are acknowledged (fsync, synchronous_commit), so a "
+      return
+        "commits are not on the disk when they are acknowledged (fsync, synchronous_commit), so a "
         + "crash of the server loses some"
     }
     if standbys.isEmpty || commits == "local" {
@@ -98,6 +100,7 @@ extension PostgresEngine {
   ///   - begin: is called before each attempt.
   ///   - row: gets each row.
   /// - Returns: the moment.
+  /// - Throws: `StorageError`, or what `row` throws.
   private func ask(
     _ statement: String, _ parameters: [PostgresConnection.Parameter], isProof: Bool,
     by deadline: Deadline, begin: () throws(StorageError) -> Void,

@@ -107,7 +107,8 @@ struct PostgresFailure: Error {
     case "3F000", "42P01", "42883":
       return .refused(
         .unavailable,
-        "the database has no tables for stores in this schema; let its owner run PostgresSchema's migration")
+        "the database has no tables for stores in this schema; let its owner run PostgresSchema's migration"
+      )
     case "53100", "53000": return .refused(.full, "the server's disk is full")
     case "55P03":
       return .refused(.busy, "somebody else holds a lock on the same rows or the table; try again")

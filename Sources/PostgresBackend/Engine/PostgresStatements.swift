@@ -9,7 +9,7 @@ struct PostgresStatements {
   static let isStandby =
     "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean"
 
-  /// What `PostgresServer` shows. The first part of the name of a file of the log is the timeline.
+  /// The facts of a server; the name of a file of its log begins with the timeline.
   static let server =
     "SELECT current_setting('server_version'), pg_is_in_recovery()::text, CASE WHEN pg_is_in_recovery() "
     + "THEN (SELECT to_hex(timeline_id) FROM pg_control_checkpoint()) "
@@ -65,7 +65,8 @@ struct PostgresStatements {
       + "current_setting('fsync'), current_setting('synchronous_commit'), "
       + "current_setting('synchronous_standby_names')"
     read =
-      moment(proof) + "SELECT key, value, version, NULL FROM \(rows) WHERE store = $1 AND key = ANY ($2)"
+      moment(proof)
+      + "SELECT key, value, version, NULL FROM \(rows) WHERE store = $1 AND key = ANY ($2)"
     list = all("value")
     listKeys = all("CASE WHEN value IS NOT NULL THEN ''::bytea END")
     changes =

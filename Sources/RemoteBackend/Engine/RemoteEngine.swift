@@ -103,7 +103,7 @@ package typealias Mark = UInt64
 package struct Moment: Sendable {
   /// All commits up to this one were seen, and no further one up to it will be made.
   package let complete: Mark
-  /// No later commit was seen. In a later moment it is not smaller.
+  /// No later commit was seen; never smaller than in an earlier moment.
   package let latest: Mark
 
   /// Makes a moment.

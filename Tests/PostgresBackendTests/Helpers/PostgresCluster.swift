@@ -34,7 +34,8 @@ final class PostgresCluster: @unchecked Sendable {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     if getuid() == 0 { _ = try Child.run(["chown", "postgres:", folder.path]) }
-    try run("initdb", "-D", data(0).path, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync")
+    try run(
+      "initdb", "-D", data(0).path, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync")
     servers = FreePorts.find(1 + standbys).map { Server(port: $0) }
     try start(0)
     for index in servers.indices.dropFirst() {
@@ -92,10 +93,11 @@ final class PostgresCluster: @unchecked Sendable {
         "\(Self.programs)/postgres", "-D", data(index).path,
       ] + (settings + options).flatMap { ["-c", $0] })
     for _ in 0..<600 {
-      let answer = try? Child.run([
-        "sh", "-c",
-        "\(Self.programs)/pg_isready -q -h 127.0.0.1 -p \(servers[index].port) && echo yes",
-      ], mayFail: true)
+      let answer = try? Child.run(
+        [
+          "sh", "-c",
+          "\(Self.programs)/pg_isready -q -h 127.0.0.1 -p \(servers[index].port) && echo yes",
+        ], mayFail: true)
       if answer == ["yes"] { return }
       guard servers[index].process?.isRunning == true else { break }
       usleep(50_000)
@@ -167,9 +169,9 @@ final class PostgresCluster: @unchecked Sendable {
   /// Lets all roles but the superuser show a password from now on.
   func requirePasswords() throws {
     try """
-      host all postgres 127.0.0.1/32 trust
-      host all all 127.0.0.1/32 scram-sha-256
-      """.write(to: data(0).appendingPathComponent("pg_hba.conf"), atomically: false, encoding: .utf8)
+    host all postgres 127.0.0.1/32 trust
+    host all all 127.0.0.1/32 scram-sha-256
+    """.write(to: data(0).appendingPathComponent("pg_hba.conf"), atomically: false, encoding: .utf8)
     try sql("SELECT pg_reload_conf()")
   }
 
@@ -192,7 +194,9 @@ final class PostgresCluster: @unchecked Sendable {
   }
 
   /// Begins a transaction with a statement, and leaves it open.
-  func hold(_ statement: String) throws -> Holder { try Holder(connection(ports: [ports[0]]), statement) }
+  func hold(_ statement: String) throws -> Holder {
+    try Holder(connection(ports: [ports[0]]), statement)
+  }
 
   /// A store.
   func storage(
@@ -236,17 +240,17 @@ final class Pooler {
       folder.appendingPathComponent("pooler.ini"), folder.appendingPathComponent("users")
     )
     try """
-      [databases]
-      * = host=127.0.0.1 port=\(cluster.ports[0])
-      [pgbouncer]
-      listen_addr = 127.0.0.1
-      listen_port = \(port)
-      unix_socket_dir =
-      auth_type = trust
-      auth_file = \(users.path)
-      pool_mode = \(mode)
-      default_pool_size = 20
-      """.write(to: settings, atomically: false, encoding: .utf8)
+    [databases]
+    * = host=127.0.0.1 port=\(cluster.ports[0])
+    [pgbouncer]
+    listen_addr = 127.0.0.1
+    listen_port = \(port)
+    unix_socket_dir =
+    auth_type = trust
+    auth_file = \(users.path)
+    pool_mode = \(mode)
+    default_pool_size = 20
+    """.write(to: settings, atomically: false, encoding: .utf8)
     try "\"postgres\" \"\"\n".write(to: users, atomically: false, encoding: .utf8)
     process = try Child(
       PostgresCluster.asUser + [
