@@ -48,6 +48,11 @@ log_in
 step "On a desktop, the shop's program keeps a password with @Keychain"
 "$shopfront" login <<<"$password"
 
+step "The program of README.md keeps a setting, whose key is in the keyring"
+desktop=${shopfront%/*}/desktop  # built by scripts/readme.sh
+[[ $(echo dark | "$desktop") == "theme dark" && $("$desktop" </dev/null) == "theme dark" ]]
+[[ ! -e $XDG_DATA_HOME/com.example.notes/master.key ]]
+
 step "Another program stores a GitHub token for all programs to read"
 # shellcheck disable=SC2016  # shown as it is typed
 echo '$ secret-tool store --label="GitHub token" service github.token account octocat'
