@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a member of a group can't do to another user whose sealed folder is on the group's volume.
-@Suite(.enabled(if: Machine.canBecomeAnother))
+@Suite(.enabled(if: Machine.canBecomeAnother, "needs root and setpriv"))
 struct GroupAttackTests {
   private let place = TemporarySealedFolder()
 

@@ -46,7 +46,7 @@ import Testing
         keychain: .vault, groupFolders: ["group.test": elsewhere]))
   }
 
-  @Test(.enabled(if: Machine.canBecomeAnother))
+  @Test(.enabled(if: Machine.canBecomeAnother, "needs root and setpriv"))
   func anotherUserIsDenied() async throws {
     let router = try routerElsewhere()
     for key in [settings, secret, file] { try await router.set("of root", for: key) }
@@ -62,7 +62,8 @@ import Testing
   }
 
   @Test(
-    .enabled(if: Machine.canBecomeAnother), arguments: [0o2770, 0o770, 0o777, 0o1777] as [mode_t])
+    .enabled(if: Machine.canBecomeAnother, "needs root and setpriv"),
+    arguments: [0o2770, 0o770, 0o777, 0o1777] as [mode_t])
   func aFolderThatOthersCanWriteToIsUnsupported(_ mode: mode_t) async throws {
     let router = try routerElsewhere()
     for key in [settings, secret, file] { try await router.set("1", for: key) }
