@@ -44,7 +44,7 @@ import Testing
 
       let key = Data([UInt8](repeating: 3, count: 32)).base64EncodedString()
       // systemd rules who may read it: its permissions are not ours to judge.
-      try folder.write(key, to: "store", permissions: 0o440)
+      try folder.write(key, to: "store", permissions: 0o640)
       try DelegatedStorage.quiet(delegate, source).save(1, forKey: "k")
       #expect(try DelegatedStorage.quiet(delegate, source).load(forKey: "k") == 1)
       try folder.write("", to: "store")
