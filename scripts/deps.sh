@@ -11,7 +11,7 @@ build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev 'pkg-config|pkgconf')
 test_packages=(
   python3 python3-venv util-linux binutils tmux groff-base strace e2fsprogs
   dbus-daemon gnome-keyring libsecret-tools python3-secretstorage python3-keyring
-  etcd-server etcd-client libgrpc-dev postgresql pgbouncer libpq-dev
+  etcd-server etcd-client libgrpc-dev age postgresql pgbouncer libpq-dev
   # a TPM in software, and what systemd-creds loads to speak to it
   systemd swtpm 'libtss2-tcti-swtpm0|libtss2-tcti-swtpm0t64'
   'libtss2-esys-3.0.2-0|libtss2-esys-3.0.2-0t64' 'libtss2-rc0|libtss2-rc0t64' 'libtss2-mu0|libtss2-mu-4.0.1-0t64'
@@ -38,7 +38,7 @@ case ${1:-} in
     test_commands+=(curl openssl wrk debootstrap systemd-analyze)
     ;;
   bench)
-    build_packages+=(libsqlcipher-dev age gocryptfs)
+    build_packages+=(libsqlcipher-dev gocryptfs)
     build_libraries+=(sqlcipher)
     ;;
   docs)

@@ -93,6 +93,7 @@ outside() {
   local of=Tools/securestore/Tests result=0
   scripts/private-env.sh "$of/terminal.sh" "$bin/securestore" || result=1
   scripts/private-env.sh "$of/install.sh" "$bin/securestore" || result=1
+  scripts/private-env.sh "$of/commands.sh" "$bin/securestore" || result=1
   scripts/private-env.sh "$of/etcd.sh" "$bin/securestore" || result=1
   scripts/private-env.sh "$of/deps.sh" || result=1
   scripts/private-env.sh scripts/mounts.sh "$bin/VaultTestChild" || result=1

@@ -65,6 +65,22 @@ import Testing
     }
   }
 
+  @Test func aPasscodeComesFromAProgram() async throws {
+    let key = key(
+      "x", .keychain(service: "s"), .keychain(accessibility: .whenPasscodeSetThisDeviceOnly))
+    let router = folder.router()
+    let passcode = KeyCommand(["sh", "-c", "echo correct horse; echo user: me"])
+    await router.registerPasscode { try passcode.line() }
+    try await router.set("1", for: key)
+    await router.registerPasscode { try SecureBytes(Array("correct horse".utf8)) }
+    #expect(try await router.get(key) == "1")
+    let locked = KeyCommand(["sh", "-c", "echo correct horse; exit 3"])
+    await router.registerPasscode { try locked.line() }
+    let failure = try #require(await error { _ = try await router.get(key) })
+    #expect(failure.code == .keyUnavailable && failure.message.contains("exit code 3"))
+    #expect(!"\(failure)".contains("horse"))
+  }
+
   @Test func aPasscodeClosureThatReadsTheValueItIsAskedForIsRefusedAtOnce() async throws {
     let key = key(
       "x", .keychain(service: "s"), .keychain(accessibility: .whenPasscodeSetThisDeviceOnly))

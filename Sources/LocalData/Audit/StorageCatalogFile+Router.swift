@@ -1,3 +1,4 @@
+public import CryptoCore
 public import StorageCore
 
 public import struct FoundationEssentials.URL
@@ -17,13 +18,16 @@ extension StorageCatalogFile {
   ///   - folder: the folder that holds all of its places, if its router was created with one; nil
   ///     for the standard places.
   ///   - access: `.readOnly` for a tool that only reads.
+  ///   - passcode: returns the passcode, as for ``StorageRouter/registerPasscode(_:)``.
   /// - Returns: a router with the configuration in the file, and without a catalog.
   /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one.
   public func router(
     applicationID: String? = nil, keySource: KeySource, folder: URL? = nil,
-    access: StoreAccess = .readWrite
+    access: StoreAccess = .readWrite, passcode: (@Sendable () throws -> SecureBytes?)? = nil
   ) throws(StorageError) -> StorageRouter {
-    StorageRouter(try core(applicationID, keySource, folder, access: access))
+    let core = try core(applicationID, keySource, folder, access: access)
+    core.state.withLock { $0.passcode = passcode }
+    return StorageRouter(core)
   }
 
   func core(

@@ -145,6 +145,13 @@ extension StorageRouter {
 
   /// Registers a closure that asks for the passcode, for keys whose access control needs one.
   ///
+  /// A password manager or a token can give it, too:
+  ///
+  /// ```swift
+  /// let passcode = KeyCommand(["pass", "show", "notes/passcode"])
+  /// await router.registerPasscode { try passcode.line() }
+  /// ```
+  ///
   /// - Parameter ask: returns the passcode, or nil if there is none, which becomes the error
   ///   `keyUnavailable`. It is called for each read and write of such a key, on a thread that may
   ///   wait for the user. New values need a passcode of at least eight bytes; a shorter one is the

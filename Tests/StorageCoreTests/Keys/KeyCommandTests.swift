@@ -56,7 +56,7 @@ import Testing
     (["/nowhere/SECRET-store/program"], .keyUnavailable, "does not exist"),
     (["no-such-program"], .keyUnavailable, "not found in /usr/local/sbin"),
     (["/usr"], .denied, "can't be executed"),
-    (["/etc/passwd"], .denied, "can't be executed"),
+    (["/proc/version"], .denied, "can't be executed"),
     (["bin/true"], .invalid, "relative path"),
     ([], .invalid, "needs a program"),
     ([""], .invalid, "needs a program"),
@@ -107,9 +107,9 @@ import Testing
     let kept = FileHandle(forReadingAtPath: "/dev/null")
     defer { kept?.closeFile() }
     // The fourth is the folder that ls reads.
-    let list = try KeyCommand(arguments: ["ls", "/proc/self/fd"]).output()
+    let list = try KeyCommand(["ls", "/proc/self/fd"]).output()
     #expect(list == (try SecureBytes(Array("0\n1\n2\n3\n".utf8))))
-    let input = try KeyCommand(arguments: ["readlink", "/proc/self/fd/0"]).output()
+    let input = try KeyCommand(["readlink", "/proc/self/fd/0"]).output()
     #expect(input == (try SecureBytes(Array("/dev/null\n".utf8))))
   }
 
@@ -126,7 +126,8 @@ import Testing
       try DelegatedStorage.quiet(delegate, source).save(7, forKey: "k")
       #expect(try DelegatedStorage.quiet(delegate, source).load(forKey: "k") == 7)
     }
-    #expect(try runs() == 1)
+    // A new store asks twice, so that a program whose answers differ makes none.
+    #expect(try runs() == 3)
 
     // Another process replaces the key: the kept answer opens nothing, so the program is asked again.
     let other = Data([UInt8](repeating: 4, count: 32)).base64EncodedString()
@@ -135,7 +136,110 @@ import Testing
       .rotate(openedBy: Self.shell("echo \(other)", name: "token"))
     try folder.write(other, to: "key")
     #expect(try DelegatedStorage.quiet(delegates[0], source).load(forKey: "k") == 7)
-    #expect(try runs() == 2)
+    #expect(try runs() == 4)
+  }
+
+  @Test func whatPrintsSomethingElseEachTimeMakesNoSlot() throws {
+    let delegate = OpenDelegate()
+    let random = KeySource.command(["head", "-c", "32", "/dev/urandom"])
+    let failure = error { try DelegatedStorage.quiet(delegate, random).save(1, forKey: "k") }
+    #expect(failure?.code == .invalid)
+    #expect(failure?.message.contains("something else each time") == true)
+    #expect(try delegate.header().header == nil)
+  }
+
+  @Test func aNewSlotIsOfWhatTheProgramPrintsNow() throws {
+    let folder = try TemporaryFolder()
+    try folder.write(Self.key, to: "key")
+    let source = Self.shell("cat \(folder.path)/key", name: "token")
+    try DelegatedStorage.quiet(OpenDelegate(), source).save(1, forKey: "k")
+    // The source has kept the former answer.
+    try folder.write(Data([UInt8](repeating: 4, count: 32)).base64EncodedString(), to: "key")
+    let delegate = OpenDelegate()
+    try DelegatedStorage.quiet(delegate, source).save(2, forKey: "k")
+    let anew = Self.shell("cat \(folder.path)/key", name: "token")
+    #expect(try DelegatedStorage.quiet(delegate, anew).load(forKey: "k") == 2)
+  }
+
+  @Test func aProgramThatIsRemovedIsMissedByTheNextProcessAlone() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/program"
+    // Not written by this process: a child that it starts meanwhile would have the file open, which is then busy.
+    _ = try Child.run([
+      "sh", "-c", "printf '#!/bin/sh\necho \(Self.key)\n' >\(path); chmod 700 \(path)",
+    ])
+    let delegate = OpenDelegate()
+    let source = KeySource.command([path])
+    try DelegatedStorage.quiet(delegate, source).save(1, forKey: "k")
+    try FileManager.default.removeItem(atPath: path)
+    #expect(try DelegatedStorage.quiet(delegate, source).load(forKey: "k") == 1)
+    let next = DelegatedStorage.quiet(delegate, .command([path]))
+    #expect(code { _ = try next.load(Int.self, forKey: "k") } == .keyUnavailable)
+  }
+
+  @Test func threadsThatNeedItAtOnceRunItOnce() throws {
+    let folder = try TemporaryFolder()
+    let key = SymmetricKey.repeating(3)
+    let delegates = (0..<8).map { _ in OpenDelegate() }
+    for delegate in delegates {
+      try DelegatedStorage.quiet(delegate, .key(key)).save(1, forKey: "k")
+      try DelegatedStorage.quiet(delegate, .key(key)).keyAdministration
+        .add(Self.shell("echo \(Self.key)"))
+    }
+    let source = Self.shell("echo x >> \(folder.path)/runs; sleep 0.2; echo \(Self.key)")
+    DispatchQueue.concurrentPerform(iterations: delegates.count) { number in
+      #expect(throws: Never.self) {
+        try DelegatedStorage.quiet(delegates[number], source).load(Int.self, forKey: "k")
+      }
+    }
+    #expect(try String(contentsOfFile: folder.path + "/runs", encoding: .utf8) == "x\n")
+  }
+
+  /// A program that stops itself, as one does that ^Z is typed at.
+  @Test func aProgramThatStopsIsEnded() throws {
+    let source = Self.shell("kill -TSTP $$; echo \(Self.key)")
+    let failure = error { try DelegatedStorage.quiet(OpenDelegate(), source).open() }
+    #expect(failure?.code == .keyUnavailable)
+    #expect(failure?.message.contains("stopped by signal 20") == true)
+  }
+
+  static let lines: [(script: String, line: String)] = [
+    ("echo hunter2", "hunter2"), ("printf hunter2", "hunter2"),
+    ("printf 'hunter2\\nuser: me\\n'", "hunter2"), ("printf 'hunter2\\r\\nx'", "hunter2"),
+    ("printf 'hunter2\\r'", "hunter2\r"),
+  ]
+
+  @Test(arguments: lines)
+  func ofASecretTheFirstLineIsRead(script: String, line: String) throws {
+    #expect(try KeyCommand(["sh", "-c", script]).line() == SecureBytes(Array(line.utf8)))
+  }
+
+  @Test(arguments: ["echo; echo hunter2", "printf '\\r\\n'"])
+  func anEmptyFirstLineIsAnError(script: String) {
+    let failure = error { _ = try KeyCommand(["sh", "-c", script]).line() }
+    #expect(failure?.code == .damaged)
+  }
+
+  @Test func aRecoveryKeyComesFromAProgram() throws {
+    let folder = try TemporaryFolder()
+    let delegate = OpenDelegate()
+    let storage = DelegatedStorage.quiet(delegate, .key(.repeating(3)))
+    try storage.save(7, forKey: "k")
+    try storage.keyAdministration.exportRecoveryKey().withText { text in
+      _ = try folder.write(text + "\n", to: "paper")
+    }
+    let paper = KeyCommand(["cat", folder.path + "/paper"])
+    let opened = DelegatedStorage.quiet(delegate, .recovery(try RecoveryKey(text: paper.line())))
+    #expect(try opened.load(forKey: "k") == 7)
+  }
+
+  /// A service whose standard streams are closed: what it prints itself gets into no key.
+  @Test func closedStandardStreamsChangeNothing() async {
+    await #expect(processExitsWith: .success) {
+      for number in 0...2 { close(Int32(number)) }
+      let ends = try KeyCommand(["sh", "-c", "echo said >&2; ls /proc/self/fd"]).output()
+      guard ends == (try SecureBytes(Array("0\n1\n2\n3\n".utf8))) else { exit(1) }
+    }
   }
 
   @Test func aFailureHoldsForASecond() throws {

@@ -260,6 +260,68 @@ run 'securestore verify --passphrase-file pass 2>&1 | cat; echo code $?'
 expect_code 0
 never '100%'
 
+# A program that prints the key asks for a PIN, as that of a token does: twice for a new key.
+cat >"$work/pin" <<'SH'
+#!/bin/sh
+exec 3<>/dev/tty
+stty -echo <&3
+printf 'PIN: ' >&3
+read -r pin <&3
+stty echo <&3
+echo >&3
+[ "$pin" = 4711 ] || exit 1
+echo the key of the token
+SH
+chmod 700 "$work/pin"
+by_pin="--vault pin.vault --key-command '$work/pin'"
+run "securestore init -q $by_pin; echo code \$?"
+for number in 1 2; do
+  await '^PIN: *$' "$number"
+  type_ '4711'
+  press Enter
+done
+expect_code 0
+never '4711'
+for pin in 4711:0 1234:10; do
+  run "securestore list $by_pin | cat; echo code \${PIPESTATUS[0]}"
+  await '^PIN: *$'
+  type_ "${pin%:*}"
+  press Enter
+  expect_code "${pin#*:}"
+  never "${pin%:*}"
+done
+# ^C and ^Z end the program, and the terminal shows again what is typed.
+for key in C-c C-z; do
+  run "securestore list $by_pin; echo code \$?; stty -a | grep -o -- '[-]*echo\b'"
+  await '^PIN: *$'
+  press "$key"
+  expect_code 10
+  await '^echo$'
+done
+# In the background nobody can be asked.
+run "securestore list $by_pin & wait; echo code \$?"
+await 'wants to ask at the terminal'
+await '^code 0$'
+
+# age, with an identity that a passphrase protects.
+(cd "$work" && age-keygen -o identity 2>recipient && head -c 32 /dev/urandom >plain &&
+  age -r "$(sed 's/.* //' recipient)" -o key.age plain)
+run 'age -p -o identity.age identity; echo code $?'
+for prompt in Enter Confirm; do
+  await "^$prompt passphrase.*: *\$"
+  type_ 'correct-horse'
+  press Enter
+done
+expect_code 0
+run "securestore init -q --vault age.vault --key-command 'cat $work/plain'; echo code \$?"
+expect_code 0
+run "securestore list --vault age.vault --key-command 'age -d -i identity.age key.age'; echo code \$?"
+await '^Enter passphrase.*: *$'
+type_ 'correct-horse'
+press Enter
+expect_code 0
+never 'correct-'
+
 # Commands and options are completed.
 run 'source <(securestore --generate-completion-script bash); echo code $?'
 expect_code 0

@@ -21,12 +21,14 @@ struct CommandRun {
   ///
   /// - Returns: how many bytes were printed; less than the span's.
   func read(into span: inout MutableRawSpan) throws(StorageError) -> Int {
-    let terminal = Terminal()
+    CommandProcess.reapLeft()
+    let signals = HeldSignals()
+    var terminal = CommandTerminal()
     let limit = timeout ?? (terminal.isOurs ? .seconds(120) : .seconds(30))
     let end = MonotonicTime.now.later(by: limit)
-    let (output, child) = try start(terminal)
+    let (output, child) = try start()
     defer { close(output) }
-    var process = Process(id: child)
+    var process = CommandProcess(id: child)
     // The group is ended before the program is reaped: until then nobody else has its number.
     defer {
       process.endGroup()
@@ -38,15 +40,16 @@ struct CommandRun {
         throw StorageError(
           .damaged, "\(title) printed more than \(span.byteCount - 1) bytes, which is no key")
       }
-      guard Cancellation.current?.isCancelled != true else {
-        throw StorageError(.cancelled, "the task was cancelled while \(title) ran")
+      guard Cancellation.current?.isCancelled != true, !signals.isPending else {
+        throw StorageError(.cancelled, "\(title) was ended, because its caller was cancelled")
       }
+      if let signal = process.takeStop() { try resume(child, stoppedBy: signal, &terminal) }
       let left = end.since(.now)
       guard left > 0 else {
         throw StorageError(
           .timedOut,
-          "\(title) did not end within \(limit.components.seconds) s and was ended; it may wait "
-            + "for an answer that nobody gives: run it by hand")
+          "\(title) did not end within \(limit) and was ended; it may wait for an answer that nobody "
+            + "gives: run it by hand")
       }
       let hadEnded = process.hasEnded
       let result = try take(from: output, &span, count, waiting: min(left, Self.pause), isOpen)
@@ -59,6 +62,22 @@ struct CommandRun {
     }
     try process.requireSuccess(title)
     return count
+  }
+
+  /// Gives the terminal to a program that stopped because it wants to ask there.
+  private func resume(
+    _ child: pid_t, stoppedBy signal: Int32, _ terminal: inout CommandTerminal
+  ) throws(StorageError) {
+    guard signal == SIGTTIN || signal == SIGTTOU else {
+      throw StorageError(
+        .keyUnavailable, "\(title) was stopped by signal \(signal), and was ended")
+    }
+    guard terminal.handOver(to: child) else {
+      throw StorageError(
+        .keyUnavailable,
+        "\(title) wants to ask at the terminal, which another program has; run this in the foreground "
+          + "of a terminal")
+    }
   }
 
   private enum Taken {
@@ -92,26 +111,31 @@ struct CommandRun {
   }
 
   /// Starts the program in a process group of its own, and returns the pipe's end and its number.
-  private func start(_ terminal: borrowing Terminal) throws(StorageError) -> (
-    output: Int32, child: pid_t
-  ) {
+  private func start() throws(StorageError) -> (output: Int32, child: pid_t) {
+    let hasErrors = fcntl(2, F_GETFD) >= 0
     var pipe: [Int32] = [-1, -1]
     guard unsafe pipe2(&pipe, O_CLOEXEC) == 0 else {
       throw StorageError(system: "make a pipe for \(title)", path: path)
     }
-    defer { close(pipe[1]) }
+    // Where a standard descriptor is closed, what other threads print must not get into the pipe.
+    let made = pipe + [unsafe open("/dev/null", O_RDWR | O_CLOEXEC)]
+    let descriptors = made.map(Self.beyondStandard)
+    let (output, input, null) = (descriptors[0], descriptors[1], descriptors[2])
+    var isStarted = false
+    defer {
+      for descriptor in isStarted ? [input, null] : descriptors where descriptor >= 0 {
+        close(descriptor)
+      }
+    }
+    guard descriptors.allSatisfy({ $0 >= 0 }) else {
+      throw StorageError(system: "open /dev/null and a pipe for \(title)", path: "/dev/null")
+    }
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // The terminal first: its descriptor is closed with the others.
-    if terminal.isOurs {
-      unsafe posix_spawn_file_actions_addtcsetpgrp_np(&actions, terminal.descriptor)
-    }
-    unsafe posix_spawn_file_actions_adddup2(&actions, pipe[1], 1)
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    if fcntl(2, F_GETFD) < 0 {
-      unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    }
+    unsafe posix_spawn_file_actions_adddup2(&actions, input, 1)
+    unsafe posix_spawn_file_actions_adddup2(&actions, null, 0)
+    if !hasErrors { unsafe posix_spawn_file_actions_adddup2(&actions, null, 2) }
     unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
@@ -129,11 +153,16 @@ struct CommandRun {
     let result = unsafe withStrings(arguments) { arguments in
       unsafe posix_spawn(&child, path, &actions, &attributes, arguments, environ)
     }
-    guard result == 0 else {
-      close(pipe[0])
-      throw failure(result)
-    }
-    return (pipe[0], child)
+    guard result == 0 else { throw failure(result) }
+    isStarted = true
+    return (output, child)
+  }
+
+  /// The descriptor, or in the place of a standard one another for the same; -1 if there is none.
+  private static func beyondStandard(_ descriptor: Int32) -> Int32 {
+    guard (0...2).contains(descriptor) else { return descriptor }
+    defer { close(descriptor) }
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
   }
 
   private func withStrings<Result>(
@@ -165,97 +194,5 @@ struct CommandRun {
         path: path,
         number: Int(number))
     }
-  }
-}
-
-extension CommandRun {
-  /// A started program, the leader of a process group.
-  struct Process {
-    private enum End {
-      case exit(code: Int32)
-      case signal(Int32)
-      /// Somebody else in this process has waited for it, or this process ignores SIGCHLD.
-      case unknown
-    }
-
-    private let id: pid_t
-    private var end: End?
-
-    init(id: pid_t) { self.id = id }
-
-    /// Whether it has ended; it stays a zombie, so that its number stays its own.
-    var hasEnded: Bool {
-      mutating get {
-        guard end == nil else { return true }
-        var info = unsafe siginfo_t()
-        while unsafe waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) != 0 {
-          guard errno == EINTR else {
-            end = .unknown
-            return true
-          }
-        }
-        guard unsafe info.si_signo == SIGCHLD else { return false }
-        let value = unsafe info._sifields._sigchld.si_status
-        end = unsafe info.si_code == CLD_EXITED ? .exit(code: value) : .signal(value)
-        return true
-      }
-    }
-
-    /// Ends all processes of the group, and reaps the program.
-    mutating func endGroup() {
-      if case .unknown? = end { return }
-      kill(-id, SIGKILL)
-      // A program that this user may not end, such as a set-uid one, is left to its own end, though others
-      // of its group were ended: so this waits a second at most.
-      var status: Int32 = 0
-      for _ in 0..<200 {
-        let result = unsafe waitpid(id, &status, WNOHANG)
-        guard result == 0 || result < 0 && errno == EINTR else { return }
-        usleep(5_000)  // as above
-      }
-    }
-
-    /// Throws unless the program has ended with exit code 0.
-    func requireSuccess(_ title: String) throws(StorageError) {
-      switch end {
-      case .exit(code: 0): return
-      case .exit(let code):
-        throw StorageError(
-          .keyUnavailable, "\(title) ended with exit code \(code); its own message says why")
-      case .signal(let signal):
-        throw StorageError(.keyUnavailable, "\(title) was ended by signal \(signal)")
-      case .unknown, nil:
-        throw StorageError(
-          .keyUnavailable,
-          "the exit code of \(title) is unknown, because this program ignores SIGCHLD or has waited for it "
-            + "elsewhere; nothing that it printed was used")
-      }
-    }
-  }
-
-  /// The terminal that this process has the foreground of, or none.
-  struct Terminal: ~Copyable {
-    let descriptor: Int32
-    /// Whether a program may be given the terminal: this process's group reads what is typed.
-    let isOurs: Bool
-
-    init() {
-      descriptor = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-      isOurs = descriptor >= 0 && tcgetpgrp(descriptor) == getpgrp()
-    }
-
-    /// Makes this process's group the terminal's foreground again.
-    func takeBack() {
-      guard isOurs else { return }
-      // A process in the background that does this gets SIGTTOU, unless it blocks that signal.
-      var (blocked, former) = (sigset_t(), sigset_t())
-      unsafe sigemptyset(&blocked)
-      unsafe sigaddset(&blocked, SIGTTOU)
-      unsafe pthread_sigmask(SIG_BLOCK, &blocked, &former)
-      tcsetpgrp(descriptor, getpgrp())
-      unsafe pthread_sigmask(SIG_SETMASK, &former, nil)
-    }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
   }
 }

@@ -4,7 +4,7 @@ extension KeySource {
     of store: String?
   ) throws(StorageError) -> (Candidate, KeyMaterial) {
     for candidate in candidates {
-      if let material = try candidate.read() {
+      if let material = try (candidate.readForNewSlot ?? candidate.read)() {
         try candidate.requireKey(material)
         return (candidate, material)
       }

@@ -42,6 +42,8 @@ public struct KeySource: Sendable {
     package var readAgain: @Sendable () throws(StorageError) -> KeyMaterial? = {
       () throws(StorageError) in nil
     }
+    /// Reads material that a new slot is made for, where that is not what ``read`` gives; else nil.
+    package var readForNewSlot: (@Sendable () throws(StorageError) -> KeyMaterial?)?
 
     /// Makes a candidate; see the properties.
     package init(

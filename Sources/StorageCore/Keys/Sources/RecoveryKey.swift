@@ -28,10 +28,25 @@ public struct RecoveryKey: Sendable, Equatable {
   /// - Throws: `invalid` when the text has another form or was mistyped; the last characters are a
   ///   checksum of the others.
   public init(text: String) throws(StorageError) {
+    try self.init(characters: text.utf8)
+  }
+
+  /// Reads a key from a text in memory that is wiped; see ``init(text:)-(String)``.
+  ///
+  /// - Parameter text: the text, in UTF-8.
+  /// - Throws: `invalid` when the text has another form or was mistyped.
+  public init(text: SecureBytes) throws(StorageError) {
+    var characters = text.withBytes { unsafe $0.withUnsafeBytes { unsafe [UInt8]($0) } }
+    defer { Wipe.bytes(&characters) }
+    try self.init(characters: characters)
+  }
+
+  private init(characters: some Collection<UInt8>) throws(StorageError) {
     var digits: [UInt8] = []
     defer { Wipe.bytes(&digits) }
-    for character in text.utf8 where character != UInt8(ascii: "-") && character > 32 {
-      guard let digit = Self.digit(character) else { throw Self.mistyped }
+    digits.reserveCapacity(56)
+    for character in characters where character != UInt8(ascii: "-") && character > 32 {
+      guard digits.count < 56, let digit = Self.digit(character) else { throw Self.mistyped }
       digits.append(digit)
     }
     var bytes: [UInt8] = []

@@ -1,3 +1,4 @@
+import CryptoCore
 import Foundation
 import LocalData
 import StorageCore
@@ -24,6 +25,13 @@ private struct Keys {
   let blob: StoredKey<Data> = key("blob", .encryptedFileSystem(directory: .documents), .data)
   let own: StoredKey<String> = key(
     "own", .userDefaults, .custom("own", encode: { Data($0.utf8) }, decode: { "\($0.count)" }))
+}
+
+private struct PasscodeKeys {
+  let pin = StoredKey<String>(
+    "pin", in: .keychain(service: nil),
+    security: .keychain(accessibility: .whenPasscodeSetThisDeviceOnly), owner: "Tests",
+    description: "A pin.")
 }
 
 /// `localdata list`, `get`, `set` and `remove` on the data of an application.
@@ -86,6 +94,26 @@ struct LocalDataValueTests {
     #expect(try run("get", "http.port").code == 1)
     #expect(try run("remove", "http.port").code == 1)
     #expect(try run("remove", "http.port", "--force").code == 0)
+  }
+
+  @Test func aValueUnderAPasscodeNeedsThePasscode() async throws {
+    let router = router()
+    await router.registerPasscode { try SecureBytes(Array("correct horse".utf8)) }
+    try router.registerKeys(PasscodeKeys())
+    try tool.write(try router.catalogReport().json, to: "catalog.json")
+    let option = "--passcode-command"
+    let command = "sh -c 'echo correct horse; echo user: me'"
+    #expect(try run("set", "pin", option, command, input: "1234").code == 0)
+    #expect(try run("get", "pin", option, command).text == "1234")
+    #expect(try await router(PasscodeKeys()).get(\.pin) == "1234")
+    #expect(try run("get", "pin").code == 18)
+    let wrong = try run("get", "pin", option, "echo wrong horse")
+    #expect(wrong.code == 11 && !wrong.errors.contains("wrong horse"), "\(wrong.errors)")
+    let failing = try run("get", "pin", option, "sh -c 'echo correct horse; exit 3'")
+    #expect(failing.code == 10 && !failing.errors.contains("horse"), "\(failing.errors)")
+    #expect(try run("get", "pin", "--passcode", option, command).code == 64)
+    let unasked = "setsid -w \"$0\" localdata get catalog.json pin --passcode </dev/null"
+    #expect(try tool.shell(unasked).code == 64)
   }
 
   @Test func aLivePropertySeesTheChange() async throws {

@@ -59,7 +59,7 @@ struct EndingKeys {
       return
         "Only a recovery key will be left: no program can open the vault by itself until slots add "
         + "gives it another key"
-    case .passphrase, .passphraseDescriptor, .passphraseFile:
+    case .passphrase, .passphraseDescriptor, .passphraseFile, .passphraseCommand:
       return
         "Only a passphrase will be left: a program can't open the vault unless somebody types it"
     default: return nil
@@ -82,6 +82,7 @@ extension KeySlot {
       "the credential of services that load it, for example with LoadCredential="
     case Self.environmentKind: "the key of programs that are started with this variable"
     case Self.keyringKind: "the key of programs in a desktop session that list .keyring or .desktop"
+    case Self.commandKind: "the key of programs that list .command with this name"
     case Self.passphraseKind: "the key of people who type it, or of programs that are given it"
     case Self.recoveryKind: "a key on paper, for use when the others are lost"
     default: "a key that an application supplies in its own code"

@@ -64,6 +64,18 @@ struct MigrateCommand: ParsableCommand {
     help: "Read the other store's passphrase from the first line of a file.", completion: .file())
   var oldPassphraseFile: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Read the other store's passphrase from the first line that a program prints.",
+      valueName: "command"))
+  var fromPassphraseCommand: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The program that prints the other store's key, and its arguments, in one text.",
+      valueName: "command"))
+  var fromKeyCommand: String?
+
   @Flag(name: .customLong("keep"), help: "Also leave the values in the other store.")
   var keeps = false
 
@@ -109,10 +121,18 @@ struct MigrateCommand: ParsableCommand {
         fromKeyFile.map { .file($0) }, asksOldPassphrase ? .passphrase : nil,
         oldPassphraseDescriptor.map { .passphraseDescriptor($0) },
         oldPassphraseFile.map { .passphraseFile($0) },
+        fromPassphraseCommand.map {
+          .passphraseCommand(try CommandWords.words(of: $0, "--from-passphrase-command"))
+        },
+        fromKeyCommand.map {
+          .command(try CommandWords.words(of: $0, "--from-key-command"), name: nil)
+        },
       ], "option for the other store's key")
     let destination = place.storage(source)
     try destination.open()
-    let choice = try oldChoice?.source(
+    let slots =
+      try fromKeyCommand == nil ? [] : keychain?.slots ?? Self.slots(old.path, fromSuite, place)
+    let choice = try oldChoice?.named(by: slots).source(
       for: place, opening: old.path, "passphrase of the other store", option: "--from-passphrase")
     let oldSource =
       try choice
@@ -140,8 +160,8 @@ struct MigrateCommand: ParsableCommand {
       // The vault opened, so this error is about the other store.
       throw Failure(
         ExitStatus(error.code),
-        "\(error.message); give the other store's key with --from-key-file or --from-passphrase, "
-          + "--from-passphrase-file, --from-passphrase-fd",
+        "\(error.message); give the other store's key with --from-key-file, --from-key-command or "
+          + "--from-passphrase, --from-passphrase-file, --from-passphrase-command, --from-passphrase-fd",
         path: error.path ?? (keychain == nil ? old.path : nil))
     }
   }
@@ -149,7 +169,7 @@ struct MigrateCommand: ParsableCommand {
   /// The vault whose values move into a store in etcd.
   func vaultForEtcd() throws -> VaultStorage {
     guard fromVault != nil || fromApp != nil, !asksOldPassphrase, oldPassphraseDescriptor == nil,
-      oldPassphraseFile == nil
+      oldPassphraseFile == nil, fromPassphraseCommand == nil, fromKeyCommand == nil
     else {
       throw Failure(
         .usage, "into etcd, only --from-vault or --from-app moves values, with --from-key-file")
@@ -191,6 +211,15 @@ struct MigrateCommand: ParsableCommand {
     let path = try Self.required(VaultStorage.standardPath(applicationID: fromApp), "vault")
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
     return (path, .file(folder.appendingPathComponent("master.key")))
+  }
+
+  /// What opens the other store.
+  private static func slots(
+    _ path: String, _ suite: String?, _ place: VaultPlace
+  ) throws -> [KeySlot] {
+    guard let suite else { return try place.slots(of: path) }
+    return try UserDefaultsStorage(suiteName: suite, keySource: .firstAvailable([]))
+      .keyAdministration.slots()
   }
 
   private static func required(_ path: String, _ what: String) throws -> String {

@@ -27,6 +27,11 @@ struct PassphraseCommand: ParsableCommand {
     help: "Read the new passphrase from the first line of a file.", completion: .file())
   var newPassphraseFile: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Read the new passphrase from the first line that a program prints.", valueName: "command"))
+  var newPassphraseCommand: String?
+
   @OptionGroup var consent: ConsentOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -39,6 +44,9 @@ struct PassphraseCommand: ParsableCommand {
       of: [
         newPassphraseDescriptor.map { .passphraseDescriptor($0) },
         newPassphraseFile.map { .passphraseFile($0) },
+        newPassphraseCommand.map {
+          .passphraseCommand(try CommandWords.words(of: $0, "--new-passphrase-command"))
+        },
       ], "option for the new passphrase")
     let new = choice ?? KeyChoice.passphrase
     let source = try new.source(

@@ -17,7 +17,7 @@ extension KeyChoice {
   /// Whether it is a recovery key, which no program has.
   fileprivate var isRecovery: Bool {
     switch self {
-    case .recovery, .recoveryDescriptor: true
+    case .recovery, .recoveryDescriptor, .recoveryCommand: true
     default: false
     }
   }

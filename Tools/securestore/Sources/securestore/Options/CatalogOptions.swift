@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import CryptoCore
 internal import Foundation
 internal import LocalData
 internal import StorageCore
@@ -35,9 +36,13 @@ struct CatalogOptions: ParsableArguments {
     }
 
     /// A router of the application.
-    func router(_ key: KeyOptions, _ access: StoreAccess = .readWrite) throws -> StorageRouter {
+    func router(
+      _ key: KeyOptions, _ access: StoreAccess = .readWrite,
+      passcode: (@Sendable () throws -> SecureBytes?)? = nil
+    ) throws -> StorageRouter {
       try file.router(
-        applicationID: application, keySource: try keySource(key), folder: folder, access: access)
+        applicationID: application, keySource: try keySource(key), folder: folder, access: access,
+        passcode: passcode)
     }
   }
 

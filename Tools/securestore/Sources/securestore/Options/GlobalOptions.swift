@@ -6,6 +6,7 @@ enum GlobalOptions {
   static let valued: Set<String> = [
     "--app", "--vault", "--folder", "--authentication-tag", "--wait", "--key", "--key-file",
     "--passphrase-fd", "--passphrase-file", "--key-env", "--credential", "--recovery-fd",
+    "--key-command", "--key-command-name", "--passphrase-command", "--recovery-command",
   ]
   static let flags: Set<String> = ["--passphrase", "--recovery", "--json", "--quiet", "-q"]
 

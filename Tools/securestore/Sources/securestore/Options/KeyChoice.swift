@@ -10,10 +10,14 @@ enum KeyChoice {
   case passphrase
   case passphraseDescriptor(Int32)
   case passphraseFile(String)
+  case passphraseCommand([String])
   case environment(String)
   case credential(String)
   case recovery
   case recoveryDescriptor(Int32)
+  case recoveryCommand([String])
+  /// A command, and the name of its slot; without a name, the vault's slots decide it.
+  case command([String], name: String?)
 
   /// The only choice among the options, or nil if there is none.
   ///
@@ -32,11 +36,28 @@ enum KeyChoice {
     case .file(let path), .mountedSecret(let path):
       // The name needs no working folder, which URL asks for a relative path.
       (KeySlot.fileKind, Path.name(of: URL(fileURLWithPath: "/" + path).path))
-    case .passphrase, .passphraseDescriptor, .passphraseFile: (KeySlot.passphraseKind, "")
+    case .passphrase, .passphraseDescriptor, .passphraseFile, .passphraseCommand:
+      (KeySlot.passphraseKind, "")
+    case .command(_, let name): name.map { (KeySlot.commandKind, $0) }
     case .environment(let name): (KeySlot.environmentKind, name)
     case .credential(let name): (KeySlot.credentialKind, name)
-    case .recovery, .recoveryDescriptor: (KeySlot.recoveryKind, "")
+    case .recovery, .recoveryDescriptor, .recoveryCommand: (KeySlot.recoveryKind, "")
     }
+  }
+
+  /// The choice with the name of the only slot of a command, where no name was given.
+  ///
+  /// - Throws: `Failure` if several slots are of commands.
+  func named(by slots: [KeySlot]) throws -> KeyChoice {
+    guard case .command(let words, nil) = self else { return self }
+    let names = slots.filter { $0.kind == KeySlot.commandKind }.map(\.identifier)
+    guard names.count < 2 else {
+      throw Failure(
+        .usage,
+        "several commands open the store; say whose slot it is, with --key-command-name: "
+          + names.map { $0.isEmpty ? "''" : $0 }.joined(separator: ", "))
+    }
+    return .command(words, name: names.first ?? "")
   }
 
   /// The key source; asks for its secret now.
@@ -61,9 +82,10 @@ enum KeyChoice {
     case .mountedSecret(let path): return .mountedSecret(try Path.absolute(path))
     case .environment(let name): return .environment(name)
     case .credential(let name): return .systemdCredential(name)
+    case .command(let words, let name): return .command(words, name: name ?? "")
     case .passphrase:
       let terminal = try Terminal(
-        for: "a \(name)", instead: "\(option)-file or \(option)-fd")
+        for: "a \(name)", instead: "\(option)-file, \(option)-command or \(option)-fd")
       let passphrase =
         try file == nil
         ? terminal.askNewSecret(name)
@@ -75,8 +97,11 @@ enum KeyChoice {
     case .passphraseFile(let path):
       return try Self.passphrase(
         SecretInput.file(path, isSecret: true, lineOnly: true), path, output)
+    case .passphraseCommand(let words):
+      return try Self.passphrase(KeyCommand(words).line(), "what \(words[0]) prints", output)
     case .recovery:
-      let terminal = try Terminal(for: "a recovery key", instead: "--recovery-fd")
+      let terminal = try Terminal(
+        for: "a recovery key", instead: "--recovery-command or --recovery-fd")
       return try Self.recovery(terminal.askSecret("Recovery key: "))
     case .recoveryDescriptor(let number):
       let line = try SecretInput.line(of: number)
@@ -84,6 +109,7 @@ enum KeyChoice {
         throw Failure(.usage, "there is no recovery key in descriptor \(number)")
       }
       return try Self.recovery(line)
+    case .recoveryCommand(let words): return try Self.recovery(KeyCommand(words).line())
     }
   }
 
@@ -97,7 +123,7 @@ enum KeyChoice {
 
   private static func recovery(_ bytes: SecureBytes) throws -> KeySource {
     do throws(StorageError) {
-      return .recovery(try RecoveryKey(text: bytes.text ?? ""))
+      return .recovery(try RecoveryKey(text: bytes))
     } catch {
       guard error.code == .invalid else { throw error }
       throw Failure(.wrongKey, error.message)

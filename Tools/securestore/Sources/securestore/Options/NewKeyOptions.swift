@@ -26,11 +26,33 @@ struct NewKeyOptions: ParsableArguments {
   @Option(help: "Read the new passphrase from the first line of a file.", completion: .file())
   var newPassphraseFile: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Read the new passphrase from the first line that a program prints.", valueName: "command"))
+  var newPassphraseCommand: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The program that prints the new key, and its arguments, in one text.", valueName: "command"))
+  var newKeyCommand: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The name of the new command's key slot, if several commands open the store.",
+      valueName: "name"))
+  var newKeyCommandName: String?
+
   @Option(help: ArgumentHelp("The environment variable that holds the new key.", valueName: "name"))
   var newKeyEnv: String?
 
   @Option(help: ArgumentHelp("The systemd credential that holds the new key.", valueName: "name"))
   var newCredential: String?
+
+  func validate() throws {
+    guard newKeyCommandName == nil || newKeyCommand != nil else {
+      throw ValidationError("--new-key-command-name needs --new-key-command")
+    }
+  }
 
   /// The chosen source, or nil if no option was given.
   func choice() throws -> KeyChoice? {
@@ -39,7 +61,13 @@ struct NewKeyOptions: ParsableArguments {
         newNamedSource.map { .named($0) }, newKeyFile.map { .file($0) },
         asksNewPassphrase ? .passphrase : nil,
         newPassphraseDescriptor.map { .passphraseDescriptor($0) },
-        newPassphraseFile.map { .passphraseFile($0) }, newKeyEnv.map { .environment($0) },
+        newPassphraseFile.map { .passphraseFile($0) },
+        newPassphraseCommand.map {
+          .passphraseCommand(try CommandWords.words(of: $0, "--new-passphrase-command"))
+        },
+        newKeyCommand.map {
+          .command(try CommandWords.words(of: $0, "--new-key-command"), name: newKeyCommandName)
+        }, newKeyEnv.map { .environment($0) },
         newCredential.map { .credential($0) },
       ], "option for the new key")
   }

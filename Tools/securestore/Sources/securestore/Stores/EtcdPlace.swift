@@ -57,13 +57,11 @@ struct EtcdPlace: OperatedStore {
     try storage(.firstAvailable([])).keyAdministration.slots()
   }
 
-  /// The key option; else the key file of the environment, or the application's own source.
+  /// The key option; else the key of the environment, or the application's own source.
   func keySource(_ options: KeyOptions, isNew: Bool, _ output: Output? = nil) throws -> KeySource {
-    if let choice = try options.choice() {
-      return try choice.source(for: place, opening: isNew ? nil : path, warning: output)
-    }
-    if let file = Environment.value("SECURESTORE_KEY_FILE") {
-      return .file(URL(fileURLWithPath: try Path.absolute(file)))
+    if let choice = try options.choice() ?? place.ownChoice {
+      return try (isNew ? choice : choice.named(by: slots()))
+        .source(for: place, opening: isNew ? nil : path, warning: output)
     }
     guard place.application != nil else {
       throw Failure(

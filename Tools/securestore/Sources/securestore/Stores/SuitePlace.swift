@@ -65,18 +65,18 @@ struct SuitePlace {
       deadline: place.deadline, authenticationTag: authenticationTag)
   }
 
-  /// The key option; else the application's own source, or the key file of the environment, and the
+  /// The key option; else the application's own source, or the key of the environment, and the
   /// keys in the keyring that the suite names.
   private func keySource(_ options: KeyOptions) throws -> KeySource {
-    let choice = try options.choice()
+    let choice = try options.choice()?.named(by: slots())
     let keyring = try keyringKeys()
     if case .named(.keyring(nil))? = choice, !keyring.isEmpty { return .firstAvailable(keyring) }
     if let choice { return try choice.source(for: place, opening: path) }
     var sources = keyring
     if place.application != nil {
       sources.insert(.automatic, at: 0)
-    } else if let file = Environment.value("SECURESTORE_KEY_FILE") {
-      sources.insert(.file(URL(fileURLWithPath: try Path.absolute(file))), at: 0)
+    } else if let own = try place.ownChoice?.named(by: slots()) {
+      sources.insert(try own.source(for: place, opening: path), at: 0)
     }
     guard !sources.isEmpty else {
       throw Failure(

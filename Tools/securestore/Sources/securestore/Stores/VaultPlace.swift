@@ -55,7 +55,7 @@ struct VaultPlace {
   /// - Throws: `Failure` if nothing selects a key; `StorageError` if the vault can't be read.
   func keySource(_ options: KeyOptions, of file: String? = nil) throws -> KeySource {
     let file = file ?? path
-    if let choice = try options.choice() {
+    if let choice = try options.choice()?.named(by: knownSlots(of: file)) {
       try require(choice, opens: file)
       return try choice.source(for: self, opening: file)
     }
@@ -80,26 +80,30 @@ struct VaultPlace {
     }
   }
 
-  /// The key file, or the mounted one, that the environment names.
-  private var ownChoice: KeyChoice? {
+  /// The key file, the mounted one or the command that the environment names.
+  var ownChoice: KeyChoice? {
     get throws {
       try .only(
         of: [
           Environment.value("SECURESTORE_KEY_FILE").map { .file($0) },
           Environment.value("SECURESTORE_MOUNTED_SECRET").map { .mountedSecret($0) },
-        ], "of SECURESTORE_KEY_FILE and SECURESTORE_MOUNTED_SECRET")
+          Environment.value("SECURESTORE_KEY_COMMAND").map {
+            .command(try CommandWords.words(of: $0, "SECURESTORE_KEY_COMMAND"), name: nil)
+          },
+        ], "of SECURESTORE_KEY_FILE, SECURESTORE_MOUNTED_SECRET and SECURESTORE_KEY_COMMAND")
     }
   }
 
-  /// The key file that the environment names, if the vault may open with it.
+  /// The key that the environment names, if the vault may open with it.
   ///
   /// If the application's vault has no slot of that name, the variable is ignored: it may be meant
   /// for another vault. For a path alone there is no other key; an error then says what opens the
   /// vault.
   private func ownChoice(opening file: String) throws -> KeyChoice? {
-    let ownChoice = try ownChoice
-    guard application != nil, let (kind, name) = ownChoice?.recorded else { return ownChoice }
+    guard let given = try ownChoice else { return nil }
     let slots = try knownSlots(of: file)
+    let ownChoice = try given.named(by: slots)
+    guard application != nil, let (kind, name) = ownChoice.recorded else { return ownChoice }
     let isMeant =
       slots.isEmpty || slots.contains { $0.kind == kind && $0.identifier == name }
     return isMeant ? ownChoice : nil
@@ -108,6 +112,7 @@ struct VaultPlace {
   /// A source that opens the vault without a prompt and without the keyring.
   func silentSource(_ options: KeyOptions) throws -> KeySource {
     if let choice = try options.choice() ?? ownChoice(opening: path) {
+      if case .command = choice { throw Self.keyIsMissing(path) }
       return try choice.source(for: self, opening: path)
     }
     guard application != nil else { throw Self.keyIsMissing(path) }

@@ -7,6 +7,7 @@ extension KeySlot: JSONConvertible {
   static let credentialKind = "systemd credential"
   static let recoveryKind = "recovery key"
   static let keyringKind = "keyring"
+  static let commandKind = "command"
 
   /// The option that gives such a key; nil for a key that only the application can give.
   var option: String? {
@@ -16,6 +17,8 @@ extension KeySlot: JSONConvertible {
     case Self.environmentKind: "--key-env \(word)"
     case Self.credentialKind: "--credential \(word)"
     case Self.recoveryKind: "--recovery"
+    case Self.commandKind:
+      "--key-command COMMAND" + (identifier.isEmpty ? "" : " --key-command-name \(word)")
     case Self.keyringKind: "--key keyring:\(word)"
     default: nil
     }
@@ -72,8 +75,11 @@ extension Output {
   /// Notes the key places whose content is not a key, and is therefore used as a passphrase.
   func note(ofPassphrasesIn slots: [KeySlot]) {
     for slot in slots where slot.isPassphrase && slot.kind != KeySlot.passphraseKind {
+      let content =
+        slot.kind == KeySlot.commandKind
+        ? "what \(slot.title) prints" : "the content of \(slot.title)"
       note(
-        "the content of \(slot.title) is used as a passphrase, since it is not Base64 of 32 bytes; "
+        "\(content) is used as a passphrase, since it is not Base64 of 32 bytes; "
           + "anyone who guesses it can open the vault")
     }
   }

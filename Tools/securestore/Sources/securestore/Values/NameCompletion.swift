@@ -17,6 +17,7 @@ enum NameCompletion {
   /// Options that would need a prompt, or a secret that can be read only once.
   private static let askingOptions = [
     "--passphrase", "--passphrase-fd", "--passphrase-file", "--recovery", "--recovery-fd", "--key",
+    "--key-command", "--passphrase-command", "--recovery-command",
   ]
 
   /// The names, without those that a shell would change.

@@ -63,12 +63,13 @@ struct GetLocalDataCommand: ParsableCommand {
   var name: String
 
   @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Passcode") var passcode: PasscodeOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
     let catalog = try options.read()
     let declared = try DeclaredKey(name, in: catalog.file)
-    let router = try catalog.router(key, .readOnly)
+    let router = try catalog.router(key, .readOnly, passcode: passcode.passcode())
     guard let value = try declared.value(router) else {
       throw Failure(.absent, "the key has no value", key: name)
     }
@@ -107,6 +108,7 @@ struct SetLocalDataCommand: ParsableCommand {
   var allowsEmpty = false
 
   @OptionGroup(title: "Key") var key: KeyOptions
+  @OptionGroup(title: "Passcode") var passcode: PasscodeOptions
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func validate() throws { try SetCommand.requireNoValue(in: rest) }
@@ -114,7 +116,7 @@ struct SetLocalDataCommand: ParsableCommand {
   func run() throws {
     let catalog = try options.read()
     let declared = try DeclaredKey(name, in: catalog.file)
-    let router = try catalog.router(key)
+    let router = try catalog.router(key, passcode: passcode.passcode())
     let old = try declared.value(router)
     let bytes = try SetCommand.read(name)
     guard allowsEmpty || bytes.count > 0 else {
