@@ -21,7 +21,7 @@ test_packages=(
 build_libraries=(libcrypto sqlite3 libsecret-1)
 test_commands=(
   python3 setpriv tmux groff strace mkfs.ext4 dbus-daemon gnome-keyring-daemon secret-tool
-  gdbus unshare readelf strip etcd etcdctl pg_config psql pgbouncer swtpm systemd-creds
+  gdbus unshare readelf strip etcd etcdctl pg_config psql pgbouncer age swtpm systemd-creds
 )
 
 case ${1:-} in

@@ -32,6 +32,25 @@ import Testing
     try moved.keyAdministration.add(anew)
     #expect(try storage(anew).load(forKey: "k") == "sealed")
   }
+
+  // MARK: - The code of the guide "Keys in the machine's TPM"; scripts/tpm-guide.sh runs its commands
+
+  private func sourceOfATool() -> KeySource {
+    let credential = "/home/me/tool-key.cred"
+    let source = KeySource.command(["systemd-creds", "--name=tool-key", "decrypt", credential, "-"])
+    return source
+  }
+
+  private func startOfAService() {
+    SecureStorage.bootstrap(
+      applicationID: "com.example.tool", keySource: .systemdCredential("tool-key"))
+  }
+
+  @Test func theGuideShowsCodeThatIsCompiledHere() throws {
+    let guide = try GuideCode("StorageCore/KeysInTheTPM")
+    #expect(guide.blocks.count == 2)
+    #expect(try guide.blocks(missingIn: #filePath) == [])
+  }
 }
 
 /// A TPM in software, until it is released.

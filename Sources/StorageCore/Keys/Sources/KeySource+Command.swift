@@ -83,7 +83,8 @@ private final class KeptAnswer: Sendable {
   func materialAgain() throws(StorageError) -> KeyMaterial? {
     try inTurn { () throws(StorageError) in
       let isOld = state.withLock { state in
-        defer { state.material = nil }
+        // What was printed just now may open another store.
+        if state.isOld { state.material = nil }
         return state.isOld
       }
       return isOld ? try ask() : nil

@@ -31,7 +31,7 @@ public struct RecoveryKey: Sendable, Equatable {
     try self.init(characters: text.utf8)
   }
 
-  /// Reads a key from a text in memory that is wiped; see ``init(text:)-(String)``.
+  /// Reads a key from a text in memory that is wiped.
   ///
   /// - Parameter text: the text, in UTF-8.
   /// - Throws: `invalid` when the text has another form or was mistyped.
