@@ -48,7 +48,9 @@ public final class EtcdStorage: RemoteStorage, StandardStorage, @unchecked Senda
   private static let program = EtcdStorage(delegate, keySource: ofProgram.keySource)
 
   private static var delegate: RemoteDelegate {
-    .etcd(reading: .cached) { () throws(StorageError) in try ofProgram.configuration() }
+    RemoteDelegate(reading: .cached, EtcdConfiguration.advice) { () throws(StorageError) in
+      try ofProgram.configuration().way()
+    }
   }
 
   // MARK: Making one

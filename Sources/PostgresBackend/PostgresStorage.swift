@@ -47,7 +47,9 @@ public final class PostgresStorage: RemoteStorage, StandardStorage, @unchecked S
   private static let program = PostgresStorage(delegate, keySource: ofProgram.keySource)
 
   private static var delegate: RemoteDelegate {
-    .postgres(reading: .cached) { () throws(StorageError) in try ofProgram.configuration() }
+    RemoteDelegate(reading: .cached, PostgresConfiguration.advice) { () throws(StorageError) in
+      try ofProgram.configuration().way()
+    }
   }
 
   // MARK: Making one

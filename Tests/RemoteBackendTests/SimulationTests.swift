@@ -64,6 +64,8 @@ private final class Schedule: @unchecked Sendable {
   private var isCalm = true
   /// In every other schedule a watch may leave a change out; then only a comparison tells the age.
   private var losesChanges: Bool { seed % 2 == 1 }
+  /// In some schedules commits come to be seen in another order than that of their marks.
+  private var isUnordered: Bool { seed % 3 == 0 }
   private var depth = 0
   private static let keys = ["a", "b"]
   private var acknowledged: [String: Int] = [:]
@@ -122,6 +124,8 @@ private final class Schedule: @unchecked Sendable {
     case 3: cluster.cutWatches()
     case 4, 5: mend()
     case 6, 7: cluster.deliver()
+    case 8: if isUnordered { cluster.begin() }
+    case 9: if isOne(in: 2) { cluster.endAll() }
     default: act()
     }
   }
@@ -208,6 +212,7 @@ private final class Schedule: @unchecked Sendable {
   /// In the end each client knows what the engine has, and that is what was acknowledged.
   func requireTruth() throws {
     for _ in 0..<100 { cluster.makeLate { _ in 0 } }
+    if isOne(in: 2) { cluster.endAll() }
     var last: Set<Int> = []
     for client in clients {
       try client.place.repair()

@@ -8,9 +8,15 @@ package import StorageCore
 /// loses what one can't hold together: answers, late commits, changes of a watch.
 package final class MemoryCluster: Sendable {
   private struct State {
-    var rows: [RowKey: (value: [UInt8], version: Mark)] = [:]
-    var mark: Mark = 1
+    /// A row without a value was removed.
+    var rows: [RowKey: (value: [UInt8]?, version: Mark)] = [:]
+    /// The largest mark that was given out, and the largest of a commit.
+    var (mark, latest): (Mark, Mark) = (1, 1)
+    /// Marks that were given out, and of which a commit may still be made.
+    var running: Set<Mark> = []
+    /// The changes in the order in which they were seen, and how many were forgotten before them.
     var log: [Row] = []
+    var forgotten = 0
     /// Changes up to this mark are forgotten.
     var compacted: Mark = 0
     var history = "1"
@@ -18,6 +24,10 @@ package final class MemoryCluster: Sendable {
     var late: [RemoteCommit] = []
     var watches: [Int: Watcher] = [:]
     var nextWatch = 0
+
+    /// Nothing up to this mark can still be made; never later than a commit.
+    var complete: Mark { min((running.min() ?? mark + 1) - 1, latest) }
+    var moment: Moment { Moment(complete: complete, latest: latest) }
   }
   private let state = Lock(State())
   /// Whether changes reach the watches by themselves, or only by ``deliver(_:)``.
@@ -31,10 +41,11 @@ package final class MemoryCluster: Sendable {
   /// One watch, and how far it has been told.
   final class Watcher: Sendable {
     let tell: @Sendable (WatchSignal) -> Void
-    let position: Lock<Mark>
+    /// The mark from which it was asked for, until it was told something, and how many changes it knows.
+    let position: Lock<(begin: Mark?, count: Int)>
 
     init(from mark: Mark, _ tell: @escaping @Sendable (WatchSignal) -> Void) {
-      (position, self.tell) = (Lock(mark), tell)
+      (position, self.tell) = (Lock((mark, 0)), tell)
     }
   }
 
@@ -47,9 +58,9 @@ package final class MemoryCluster: Sendable {
       (
         keys.map { key in
           let row = state.rows[key]
-          return Row(key, row?.value, version: row?.version ?? state.mark)
+          return Row(key, row?.value, version: row?.version ?? state.complete)
         },
-        state.mark
+        state.latest
       )
     }
   }
@@ -61,20 +72,29 @@ package final class MemoryCluster: Sendable {
   }
 
   private static func make(_ commit: RemoteCommit, _ state: inout State) -> Mark? {
-    for (key, version) in commit.checks where state.rows[key]?.version ?? 0 != version {
-      return nil
+    for (key, version) in commit.checks {
+      let row = state.rows[key]
+      guard row?.value == nil ? version == 0 : row?.version == version else { return nil }
     }
-    state.mark += 1
+    let last = commit.writes.compactMap { state.rows[$0.key]?.version }.max() ?? 0
+    // One that began early may be made late.
+    let early = state.running.filter { $0 > last }.max()
+    if early == nil { state.mark += 1 }
+    let mark = early ?? state.mark
+    state.running.remove(mark)
+    state.latest = max(state.latest, mark)
     for (key, value) in commit.writes {
-      state.rows[key] = value.map { ($0, state.mark) }
-      state.log.append(Row(key, value, version: state.mark))
+      state.rows[key] = (value, mark)
+      state.log.append(Row(key, value, version: mark))
     }
-    return state.mark
+    return mark
   }
 
-  func list() -> (rows: [Row], mark: Mark) {
+  func list() -> (rows: [Row], moment: Moment) {
     state.withLock { state in
-      (state.rows.map { Row($0.key, $0.value.value, version: $0.value.version) }, state.mark)
+      let moment = state.moment
+      let rows = state.rows.map { Row($0.key, $0.value.value, version: $0.value.version) }
+      return (rows.filter { $0.value != nil || $0.version > moment.complete }, moment)
     }
   }
 
@@ -101,14 +121,20 @@ package final class MemoryCluster: Sendable {
   package func deliver(_ isLost: (Row) -> Bool = { _ in false }) {
     for (id, watcher) in state.withLock({ $0.watches }) {
       watcher.position.withLock { position in
-        let (changes, mark, isTooOld) = state.withLock { state in
-          (state.log.filter { $0.version > position }, state.mark, position < state.compacted)
+        let (begin, known) = position
+        let (changes, mark, count, isTooOld) = state.withLock { state in
+          let count = state.forgotten + state.log.count
+          let changes =
+            begin.map { begin in state.log.filter { $0.version > begin } }
+            ?? Array(state.log.dropFirst(max(known - state.forgotten, 0)))
+          let isTooOld = begin.map { $0 < state.compacted } ?? (known < state.forgotten)
+          return (changes, state.complete, count, isTooOld)
         }
         if isTooOld {
           end(id)
           watcher.tell(.ended(.tooOld))
-        } else if mark > position {
-          position = mark
+        } else {
+          position = (nil, count)
           watcher.tell(.changes(changes.filter { !isLost($0) }, mark))
         }
       }
@@ -129,7 +155,11 @@ package final class MemoryCluster: Sendable {
   /// Forgets the changes so far.
   package func compact() {
     state.withLock { state in
-      (state.compacted, state.log) = (state.mark, [])
+      let complete = state.complete
+      (state.compacted, state.forgotten) = (complete, state.forgotten + state.log.count)
+      // What is later can still be asked for.
+      let rest = Array(state.log.drop { $0.version <= complete })
+      (state.log, state.forgotten) = (rest, state.forgotten - rest.count)
     }
   }
 
@@ -149,7 +179,7 @@ package final class MemoryCluster: Sendable {
 
   /// Everything that the cluster holds, to be put back.
   package struct Snapshot: Sendable {
-    fileprivate let rows: [RowKey: (value: [UInt8], version: Mark)]
+    fileprivate let rows: [RowKey: (value: [UInt8]?, version: Mark)]
     fileprivate let mark: Mark
   }
 
@@ -166,8 +196,9 @@ package final class MemoryCluster: Sendable {
   package func restore(_ snapshot: Snapshot, history: String? = nil) {
     cutWatches()
     state.withLock { state in
-      (state.rows, state.mark) = (snapshot.rows, snapshot.mark)
-      (state.log, state.compacted, state.late) = ([], snapshot.mark, [])
+      (state.rows, state.mark, state.latest) = (snapshot.rows, snapshot.mark, snapshot.mark)
+      (state.log, state.forgotten, state.compacted, state.late) = ([], 0, snapshot.mark, [])
+      state.running = []
       if let history { state.history = history }
     }
   }
@@ -178,7 +209,18 @@ package final class MemoryCluster: Sendable {
   }
 
   /// All rows.
-  package var rows: [RowKey: [UInt8]] { state.withLock { $0.rows.mapValues { $0.value } } }
+  package var rows: [RowKey: [UInt8]] { state.withLock { $0.rows.compactMapValues { $0.value } } }
+
+  /// Gives out a mark, of which a later commit may be made: as a transaction that begins.
+  package func begin() {
+    state.withLock { state in
+      state.mark += 1
+      state.running.insert(state.mark)
+    }
+  }
+
+  /// Ends what ``begin()`` began and no commit was made of.
+  package func endAll() { state.withLock { $0.running = [] } }
 }
 
 /// A connection to a ``MemoryCluster``, which fails as a test wants.
@@ -228,9 +270,11 @@ package struct MemoryEngine: RemoteEngine {
   package func list(
     keysOnly: Bool, by deadline: Deadline, _ body: ([Row]) throws(StorageError) -> Void
   ) throws(StorageError) -> Moment {
-    let (rows, mark) = try answer { cluster.list() }
-    try body(keysOnly ? rows.map { Row($0.key, [], version: $0.version) } : rows)
-    return Moment(complete: mark, latest: mark)
+    let (rows, moment) = try answer { cluster.list() }
+    try body(
+      keysOnly
+        ? rows.map { Row($0.key, $0.value == nil ? nil : [], version: $0.version) } : rows)
+    return moment
   }
 
   package func watch(

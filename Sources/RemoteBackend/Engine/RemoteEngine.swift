@@ -101,7 +101,7 @@ package typealias Mark = UInt64
 
 /// What was seen of an engine's history in one answer.
 package struct Moment: Sendable {
-  /// All commits up to this one were seen, and no further one up to it will be made.
+  /// All commits up to this one were seen, and no further one up to it will be made; at most `latest`.
   package let complete: Mark
   /// No later commit was seen; never smaller than in an earlier moment.
   package let latest: Mark

@@ -22,12 +22,15 @@ public final class RemoteDelegate: RecordPlace {
   private let reading: Reading
   private let advice: Advice
 
-  /// The delegate of the store that `find` returns at the first use.
+  /// The delegate of the store to which a way leads that is known at the first use.
   package init(
     reading: RemoteReading, _ advice: Advice,
-    find: @escaping @Sendable () throws(StorageError) -> RemotePlace
+    _ way: @escaping @Sendable () throws(StorageError) -> RemoteWay
   ) {
     (self.reading, self.advice) = (reading.reading, advice)
+    let find: @Sendable () throws(StorageError) -> RemotePlace = { () throws(StorageError) in
+      try way().place()
+    }
     handle = PlaceHandle(use: { .mustExist }, find: find)
   }
 

@@ -117,9 +117,10 @@ final class PostgresCluster: @unchecked Sendable {
   func stop(_ index: Int, isOver: Bool = false) throws {
     guard let process = servers[index].process else { return }
     let signal = isOver ? "CONT" : "STOP"
-    _ = try Child.run([
-      "sh", "-c", "kill -\(signal) $1 $(pgrep -P $1)", "sh", "\(process.processIdentifier)",
-    ])
+    _ = try Child.run(
+      [
+        "sh", "-c", "kill -\(signal) $1 $(pgrep -P $1)", "sh", "\(process.processIdentifier)",
+      ], mayFail: true)  // one may end meanwhile
   }
 
   /// Makes the standby that is furthest the primary, and lets the others follow it.
