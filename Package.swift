@@ -25,9 +25,6 @@ let package = Package(
       description:
         "SecureService has a service, which needs swift-service-lifecycle, swift-log, swift-metrics."
     ),
-    .trait(
-      name: "Etcd",
-      description: "Nothing asks for it: securestore works on stores in etcd without."),
     .default(enabledTraits: ["Keyring"]),
   ],
   // What a trait that is off needs is not resolved.
@@ -85,7 +82,7 @@ let package = Package(
     .target(
       name: "SecureService",
       dependencies: [
-        "VaultBackend", "DefaultsBackend", "StorageCore", "CryptoCore",
+        "VaultBackend", "DefaultsBackend", "RemoteBackend", "StorageCore", "CryptoCore",
         .product(
           name: "ServiceLifecycle", package: "swift-service-lifecycle",
           condition: .when(traits: ["Server"])),
@@ -314,7 +311,8 @@ if Context.environment["SPS_TOOL"] != nil {
       name: "securestore",
       dependencies: [
         "CProcess", "CryptoCore", "StorageCore", "VaultBackend", "FileBackend", "DefaultsBackend",
-        "LocalData", "EtcdBackend", parser, .product(name: "Yams", package: "Yams"),
+        "LocalData", "EtcdBackend", "PostgresBackend", "RemoteBackend", parser,
+        .product(name: "Yams", package: "Yams"),
         .target(name: "KeyringBackend", condition: .when(traits: ["Keyring"])),
       ],
       path: "Tools/securestore/Sources/securestore"),

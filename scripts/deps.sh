@@ -9,7 +9,7 @@ set -euo pipefail
 # Alternatives are separated by a bar; the first is the one that is installed.
 build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev 'pkg-config|pkgconf')
 test_packages=(
-  python3 python3-venv util-linux binutils tmux groff-base strace e2fsprogs
+  python3 python3-venv util-linux iproute2 openssl binutils tmux groff-base strace e2fsprogs
   dbus-daemon gnome-keyring libsecret-tools python3-secretstorage python3-keyring
   etcd-server etcd-client libgrpc-dev age postgresql pgbouncer libpq-dev
   # a TPM in software, and what systemd-creds loads to speak to it
@@ -20,7 +20,7 @@ test_packages=(
 # The same needs by what they provide, for systems without dpkg.
 build_libraries=(libcrypto sqlite3 libsecret-1)
 test_commands=(
-  python3 setpriv tmux groff strace mkfs.ext4 dbus-daemon gnome-keyring-daemon secret-tool
+  python3 setpriv ip openssl tmux groff strace mkfs.ext4 dbus-daemon gnome-keyring-daemon secret-tool
   gdbus unshare readelf strip etcd etcdctl pg_config psql pgbouncer age swtpm systemd-creds
 )
 
@@ -34,8 +34,8 @@ case ${1:-} in
     fi
     ;;
   service)
-    test_packages+=(curl openssl wrk debootstrap systemd)
-    test_commands+=(curl openssl wrk debootstrap systemd-analyze)
+    test_packages+=(curl wrk debootstrap systemd)
+    test_commands+=(curl wrk debootstrap systemd-analyze)
     ;;
   bench)
     build_packages+=(libsqlcipher-dev gocryptfs)

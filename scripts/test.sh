@@ -88,13 +88,15 @@ await() { # NAME
 }
 parts=("$(printf '%4d s  build' "$built")") failed=()
 
-# securestore in a terminal, installed, over etcd; how containers mount secrets and disks.
+# securestore in a terminal, installed, over etcd, on a day with the fleet; how containers mount secrets and disks.
 outside() {
   local of=Tools/securestore/Tests result=0
   scripts/private-env.sh "$of/terminal.sh" "$bin/securestore" || result=1
   scripts/private-env.sh "$of/install.sh" "$bin/securestore" || result=1
   scripts/private-env.sh "$of/commands.sh" "$bin/securestore" || result=1
   scripts/private-env.sh "$of/etcd.sh" "$bin/securestore" || result=1
+  scripts/private-env.sh "$of/postgres.sh" "$bin/securestore" || result=1
+  scripts/private-env.sh "$of/fleet-day.sh" "$bin/securestore" || result=1
   scripts/private-env.sh "$of/deps.sh" || result=1
   scripts/private-env.sh scripts/tpm-guide.sh "$bin/securestore" || result=1
   scripts/private-env.sh scripts/mounts.sh "$bin/VaultTestChild" || result=1

@@ -23,6 +23,7 @@ let package = Package(
       dependencies: [
         .product(name: "VaultBackend", package: "SecurePropertyStorage"),
         .product(name: "EtcdBackend", package: "SecurePropertyStorage"),
+        .product(name: "PostgresBackend", package: "SecurePropertyStorage"),
         .product(name: "InjectRegistry", package: "SecurePropertyStorage"),
         .product(name: "SecureConfiguration", package: "SecurePropertyStorage"),
         .product(name: "SecureService", package: "SecurePropertyStorage"),

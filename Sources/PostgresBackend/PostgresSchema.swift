@@ -13,13 +13,21 @@ public enum PostgresSchema: Sendable {
   /// - Parameter schema: the name of the schema.
   /// - Returns: the SQL, as one transaction.
   public static func migration(schema: String = "securestore") -> String {
+    "BEGIN;\n\(body(schema))COMMIT;\n"
+  }
+
+  /// The same as one statement.
+  static func statement(schema: String) -> String {
+    "DO $migration$\nBEGIN\n\(body(schema))END\n$migration$"
+  }
+
+  private static func body(_ schema: String) -> String {
     let name = PostgresText.identifier(schema)
     let (writer, reader) = ("\(schema)_writer", "\(schema)_reader")
     let (writerName, readerName) = (
       PostgresText.identifier(writer), PostgresText.identifier(reader)
     )
     return """
-      BEGIN;
       CREATE SCHEMA IF NOT EXISTS \(name);
 
       -- The version of these tables.
@@ -121,7 +129,6 @@ public enum PostgresSchema: Sendable {
       GRANT INSERT, UPDATE, DELETE ON \(name).rows TO \(writerName);
       REVOKE ALL ON FUNCTION \(name).commit, \(name).sweep FROM PUBLIC;
       GRANT EXECUTE ON FUNCTION \(name).commit, \(name).sweep TO \(writerName);
-      COMMIT;
 
       """
   }

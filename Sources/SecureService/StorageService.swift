@@ -2,6 +2,7 @@
   internal import CryptoCore
   public import CoreMetrics
   public import Logging
+  internal import RemoteBackend
   public import ServiceLifecycle
   internal import StorageCore
 
@@ -25,6 +26,17 @@
   /// | `securestorage_failures` | reads and writes of values that failed; labels `operation` and `code` |
   /// | `securestorage_key_changes` | changes of keys that this process saw, by any process |
   /// | `securestorage_check_age_seconds` | the time since the last successful check of the place itself |
+  ///
+  /// and of a store that machines share:
+  ///
+  /// | metric | |
+  /// |---|---|
+  /// | `securestorage_connected` | 1 while changes are followed, 0 while the engine is away |
+  /// | `securestorage_age_seconds` | everything that was written so long ago is known here |
+  /// | `securestorage_acknowledged` | 1 for each key slot that this machine has acknowledged, else 0; label `slot` |
+  /// | `securestorage_connection_losses` | how often the engine was lost; label `code` |
+  /// | `securestorage_away_seconds` | how long it was away the last time |
+  /// | `securestorage_repaired_changes` | changes that only a comparison found |
   ///
   /// Successful reads are not counted and cost the same as without the service.
   public final class StorageService: Service {
@@ -101,6 +113,10 @@
           group.addTask { [self] in while await pause() { await check() } }
           // Apart from the checks, which may hang.
           group.addTask { [self] in while await pause() { recordAges() } }
+          // Apart as well: a store that was never read asks its engine.
+          group.addTask { [self] in
+            repeat { await Blocking.run { self.recordStates() } } while await pause()
+          }
         }
       }
       try await close()
@@ -166,6 +182,20 @@
         states.map { $0.checked?.duration(to: .now) }
       }
       for (metrics, age) in zip(metrics, ages) { metrics.age(age) }
+    }
+
+    /// Records how current the stores are that machines share; reads from memory.
+    private func recordStates() {
+      for (metrics, store) in zip(metrics, stores) {
+        guard let storage = store.storage as? RemoteStorage else { continue }
+        // A failing read is told by the check and by `securestorage_failures`.
+        do throws(StorageError) {
+          let acknowledged = try storage.acknowledgement()
+          metrics.record(storage.state, acknowledged.slots, of: acknowledged.all)
+        } catch {
+          metrics.record(storage.state, [], of: [])
+        }
+      }
     }
 
     private func close() async throws(StorageError) {

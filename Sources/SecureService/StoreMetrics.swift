@@ -1,5 +1,7 @@
 #if Server
   internal import CoreMetrics
+  internal import CryptoCore
+  internal import RemoteBackend
   internal import StorageCore
 
   /// The metrics of one store.
@@ -9,6 +11,8 @@
     private let writes: Counter
     private let keyChanges: Counter
     private let checkAge: Gauge
+    /// The slots that were recorded before.
+    private let known = Lock<Set<UInt32>>([])
 
     init(store: String, _ factory: any MetricsFactory) {
       self.store = store
@@ -35,11 +39,39 @@
       case .lost(let error): count("connection_losses", [("code", "\(error.code)")])
       case .found(let span):
         // A gauge and not a counter: how long the last time was is what an operator asks.
-        Gauge(
-          label: "securestorage_away_seconds", dimensions: [("store", store)], factory: factory
-        ).record(span / .seconds(1))
+        gauge("away_seconds", span / .seconds(1))
       case .repaired(let changes): count("repaired_changes", by: changes)
       }
+    }
+
+    /// Records how current a store is that machines share, and which key slots this machine has
+    /// acknowledged.
+    func record(_ state: RemoteState, _ acknowledged: Set<UInt32>, of slots: Set<UInt32>) {
+      switch state {
+      case .unused: gauge("connected", 0)
+      case .current(let age), .unkept(_, _, let age):
+        gauge("connected", 1)
+        gauge("age_seconds", age / .seconds(1))
+      case .away(_, _, let age):
+        gauge("connected", 0)
+        gauge("age_seconds", age / .seconds(1))
+      }
+      let known = known.withLock { known in
+        defer { known = slots }
+        return known
+      }
+      for slot in slots.union(known) {
+        gauge("acknowledged", acknowledged.contains(slot) ? 1 : 0, [("slot", "\(slot)")])
+      }
+    }
+
+    private func gauge(
+      _ name: String, _ value: Double, _ dimensions: [(String, String)] = []
+    ) {
+      Gauge(
+        label: "securestorage_\(name)", dimensions: [("store", store)] + dimensions,
+        factory: factory
+      ).record(value)
     }
 
     func age(_ age: Duration?) {

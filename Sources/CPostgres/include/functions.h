@@ -9,6 +9,7 @@
   f(PostgresPollingStatusType, PQconnectPoll, (PGconn * connection), (connection))                    \
   f(ConnStatusType, PQstatus, (const PGconn *connection), (connection))                               \
   f(PQconninfoOption *, PQconninfo, (PGconn * connection), (connection))                              \
+  f(PQconninfoOption *, PQconninfoParse, (const char *text, char **message), (text, message))         \
   g(PQconninfoFree, (PQconninfoOption * options), (options))                                          \
   f(char *, PQerrorMessage, (const PGconn *connection), (connection))                                 \
   f(int, PQserverVersion, (const PGconn *connection), (connection))                                   \

@@ -213,6 +213,23 @@ final class PostgresConnection: @unchecked Sendable {
     return (hosts, found["dbname"] ?? "")
   }
 
+  /// Whether a text of settings holds a secret.
+  ///
+  /// - Throws: `unsupported` without libpq.
+  static func namesPassword(_ text: String) throws(StorageError) -> Bool {
+    try load()
+    // The name of a database alone is no such text.
+    guard let options = unsafe sps_PQconninfoParse(text, nil) else { return false }
+    defer { unsafe sps_PQconninfoFree(options) }
+    var option = unsafe options
+    while let keyword = unsafe option.pointee.keyword {
+      let isSecret = ["password", "sslpassword"].contains(unsafe SystemText.shown(keyword))
+      if isSecret, unsafe option.pointee.val != nil { return true }
+      unsafe option += 1
+    }
+    return false
+  }
+
   // MARK: Calls
 
   /// Asks a statement, and takes its whole answer.

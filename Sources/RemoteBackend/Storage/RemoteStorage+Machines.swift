@@ -44,6 +44,18 @@ extension RemoteStorage {
     return machine
   }
 
+  /// The slots that this machine has said it opens and that are still there, and all slots.
+  ///
+  /// Reads from memory.
+  ///
+  /// - Throws: `StorageError` when the store can't be read.
+  package func acknowledgement() throws(StorageError) -> (slots: Set<UInt32>, all: Set<UInt32>) {
+    let marks = try keyAdministration.slotMarks()
+    let word = try load(decodable: Word.self, forKey: Self.key(of: Self.hostName()))
+    let said = marks.filter { word?.slots.contains($0.value) == true }
+    return (Set(said.keys), Set(marks.keys))
+  }
+
   /// The machines that have said which slots they open, by name.
   ///
   /// - Throws: `StorageError` when the store can't be read, or one of the machines' words.

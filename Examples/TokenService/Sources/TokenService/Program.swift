@@ -1,4 +1,5 @@
 import Configuration
+import EtcdBackend
 import Foundation
 import Hummingbird
 import HummingbirdCore
@@ -30,7 +31,8 @@ enum Composition {
 ///     token-service create
 ///
 /// Settings come from the command line, the environment (`HTTP_PORT`) and the store, in this order.
-/// With `ETCD_ENDPOINTS` the store is in etcd, where `create` makes it, and not a vault.
+/// With `ETCD_ENDPOINTS` or `POSTGRES_CONNECTION` the store is in etcd or PostgreSQL, where `create`
+/// makes it, and not a vault.
 @main struct Program {
   private static let usage = """
     usage: token-service serve [--http-host 127.0.0.1] [--http-port 8080] [--store-must-exist]
@@ -154,6 +156,14 @@ enum Composition {
     let stores = StorageService(
       [ServiceStore.managed(store, mustExist: mustExist)], logger: logger)
     try await stores.open()
+    if let shared = store as? RemoteStorage {
+      // The metrics show whether it is so; a start does not depend on it.
+      do {
+        try await shared.async { _ = try shared.acknowledge() }
+      } catch {
+        logger.warning("the key slots are not acknowledged", metadata: ["error": "\(error)"])
+      }
+    }
     // A service without a password would be open to everyone: the first start creates one.
     // Looked for first, since even a write that finds a value needs room on the disk.
     if try await store.loadAsync(String.self, forKey: "admin.password") == nil {

@@ -9,7 +9,7 @@ struct BackupCommand: ParsableCommand {
     commandName: "backup", abstract: "Copy the store to a new place, as it is at one moment.",
     discussion: """
       The copy is sealed and opens with the same keys; keep it apart from them. Its parent folder must \
-      exist. Other programs may use the store meanwhile. For a vault no key is needed. With --etcd, a new \
+      exist. Other programs may use the store meanwhile. For a vault no key is needed. With --etcd or --postgres, a new \
       vault gets all values and opens with the store's key. A value of a sealed folder that can't be read \
       stops the backup; with --skip-damaged such values are left out and named, and the exit code is 12.
       """)

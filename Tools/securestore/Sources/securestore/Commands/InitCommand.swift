@@ -17,7 +17,18 @@ struct InitCommand: ParsableCommand {
 
   @Option(help: "The cipher that seals the values.") var cipher = VaultCipher.aes256gcm
 
-  func run() throws { try store.place().initialize(self) }
+  @Flag(
+    name: .customLong("sql"),
+    help: "With --postgres: print the SQL that makes the tables, and make nothing.")
+  var printsSQL = false
+
+  func run() throws {
+    let place = try store.place()
+    guard !printsSQL || place is PostgresPlace else {
+      throw Failure(.usage, "--sql needs --postgres")
+    }
+    try place.initialize(self)
+  }
 }
 
 /// The ciphers that can seal the values of a vault.

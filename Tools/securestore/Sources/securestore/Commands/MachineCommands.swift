@@ -5,7 +5,7 @@ internal import StorageCore
 struct AcknowledgementOptions: ParsableArguments {
   @Flag(
     name: .customLong("unacknowledged"),
-    help: "With --etcd: go on although no machine has said which slots it opens.")
+    help: "Go on although no machine has said which slots it opens.")
   var isMissing = false
 }
 
@@ -14,7 +14,7 @@ extension SlotsCommand {
   struct AcknowledgeSlots: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "acknowledge",
-      abstract: "Say in a store in etcd which slots this machine's key opens.",
+      abstract: "Say in a store that machines share which slots this machine's key opens.",
       discussion: """
         Run it on each machine after a new key has arrived there. slots remove and slots promote then know \
         which machines they would lock out. A program says it by acknowledge().
@@ -33,7 +33,7 @@ extension SlotsCommand {
   struct PromoteSlot: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "promote",
-      abstract: "Remove all slots of a store in etcd but one and the recovery keys.",
+      abstract: "Remove all slots of a store that machines share but one and the recovery keys.",
       discussion: """
         It changes nothing while a machine has not acknowledged the slot, and names it, or while none has \
         acknowledged anything.
@@ -52,7 +52,7 @@ extension SlotsCommand {
   /// Forgets a machine that is gone.
   struct ForgetMachine: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "forget", abstract: "Forget a machine of a store in etcd that is gone.")
+      commandName: "forget", abstract: "Forget a machine that is gone.")
 
     @Argument(help: "The machine's name, as doctor shows it.") var machine: String
 

@@ -34,13 +34,13 @@ struct MigrateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Move the values of a store in etcd into this vault, instead of into the store.",
+      "Move the values of a store that machines share into this vault, instead of into the store.",
       valueName: "path"), completion: .file())
   var toVault: String?
 
   @Option(
     help: ArgumentHelp(
-      "The key file of that vault; default: the key of the store in etcd.", valueName: "path"),
+      "The key file of that vault; default: the key of that store.", valueName: "path"),
     completion: .file())
   var toKeyFile: String?
 
@@ -92,9 +92,9 @@ struct MigrateCommand: ParsableCommand {
       throw ValidationError("--to-key-file needs --to-vault")
     }
     if toVault != nil {
-      guard places.isEmpty, store.endpoints != nil else {
+      guard places.isEmpty, store.endpoints != nil || store.postgres != nil else {
         throw ValidationError(
-          "--to-vault takes the values of a store in etcd, which --etcd and --prefix name; it goes with no "
+          "--to-vault takes the values of a store that --etcd or --postgres names; it goes with no "
             + "--from- option")
       }
       return
@@ -166,13 +166,15 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
-  /// The vault whose values move into a store in etcd.
-  func vaultForEtcd() throws -> VaultStorage {
+  /// The vault whose values move into a store that machines share.
+  func vaultForSharedStore() throws -> VaultStorage {
     guard fromVault != nil || fromApp != nil, !asksOldPassphrase, oldPassphraseDescriptor == nil,
       oldPassphraseFile == nil, fromPassphraseCommand == nil, fromKeyCommand == nil
     else {
       throw Failure(
-        .usage, "into etcd, only --from-vault or --from-app moves values, with --from-key-file")
+        .usage,
+        "only --from-vault or --from-app moves values into such a store, with "
+          + "--from-key-file")
     }
     let old = try oldPlace()
     let given = try fromKeyFile.map {

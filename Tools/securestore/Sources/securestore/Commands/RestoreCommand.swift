@@ -12,7 +12,7 @@ struct RestoreCommand: ParsableCommand {
       Replaces all values and all keys with the backup's, in one step; the backup must be sound. The command \
       asks first if the store exists, unless --yes is given. A file that is too broken stays beside the new \
       one. If a recovery key opened the backup, as on another machine, the application's own key opens the \
-      store afterwards, too. With --etcd, the values of a vault are put into the store, and other values stay.
+      store afterwards, too. With --etcd or --postgres, the values of a vault are put into the store, and other values stay.
       """)
 
   @Argument(help: "The backup.", completion: .file()) var source: String

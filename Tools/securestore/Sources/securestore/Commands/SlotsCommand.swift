@@ -123,7 +123,7 @@ extension VaultPlace {
 
   func removeSlot(_ command: SlotsCommand.RemoveSlot) throws {
     guard !command.acknowledgement.isMissing else {
-      throw Failure(.usage, "--unacknowledged is for a store in etcd, whose machines acknowledge")
+      throw Failure(.usage, "--unacknowledged is for a store that machines share")
     }
     let storage = try open(command.key)
     try storage.open()

@@ -29,6 +29,12 @@ struct StoreOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "A store in PostgreSQL: how libpq connects, such as \"host=db1,db2 dbname=shop\", without a password.",
+      valueName: "connection"))
+  var postgres: String?
+
+  @Option(
+    help: ArgumentHelp(
       "An application's id: selects its standard vault and its key.", valueName: "id"))
   var app: String?
 
@@ -80,11 +86,33 @@ struct StoreOptions: ParsableArguments {
     completion: .file())
   var passwordFile: String?
 
+  @Option(
+    name: .customLong("store"),
+    help: ArgumentHelp("With --postgres: the store's name, such as shop.", valueName: "name"))
+  var storeName: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --postgres: the schema of the tables; default: securestore.", valueName: "name"))
+  var schema: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --postgres: the program that prints the password, and its arguments, in one text.",
+      valueName: "command"))
+  var postgresPasswordCommand: String?
+
   func validate() throws {
     guard wait >= 0, wait <= 86_400 else { throw ValidationError("--wait is 0 to 86400 seconds") }
     let others = [prefix, authority, certificate, certificateKey, user, passwordFile]
     guard endpoints != nil || others.allSatisfy({ $0 == nil }) else {
       throw ValidationError("--prefix and the --etcd- options need --etcd ADDRESSES")
+    }
+    guard
+      postgres != nil || [storeName, schema, postgresPasswordCommand].allSatisfy({ $0 == nil })
+    else {
+      throw ValidationError(
+        "--store, --schema and --postgres-password-command need --postgres CONNECTION")
     }
     guard (certificate == nil) == (certificateKey == nil) else {
       throw ValidationError("give --etcd-cert and --etcd-key together")
@@ -96,7 +124,7 @@ struct StoreOptions: ParsableArguments {
 
   /// Whether the options or the environment name a store.
   var isGiven: Bool {
-    [vault, folder, suite, endpoints, app].contains { $0 != nil }
+    [vault, folder, suite, endpoints, postgres, app].contains { $0 != nil }
       || ["SECURESTORE_VAULT", "SECURESTORE_APP"].contains { Environment.value($0) != nil }
   }
 
@@ -108,11 +136,17 @@ struct StoreOptions: ParsableArguments {
   ///
   /// - Throws: `Failure` if they name none, or several.
   func place() throws -> any OperatedStore {
-    guard [vault, folder, suite, endpoints].count(where: { $0 != nil }) < 2 else {
-      throw Failure(.usage, "give one of --vault, --folder, --suite and --etcd")
+    guard [vault, folder, suite, endpoints, postgres].count(where: { $0 != nil }) < 2 else {
+      throw Failure(.usage, "give one of --vault, --folder, --suite, --etcd and --postgres")
     }
     if isOfFolder { return try sealedFolder() }
     if let suite { return try SuitePlace(suite, self) }
+    if let postgres {
+      guard let storeName else {
+        throw Failure(.usage, "say which store in PostgreSQL: --store NAME, such as shop")
+      }
+      return try PostgresPlace(postgres, storeName, self)
+    }
     guard let endpoints else { return try namedVault() }
     guard let prefix else {
       throw Failure(.usage, "say which store in etcd: --prefix NAME, such as /apps/shop")
@@ -151,7 +185,7 @@ struct StoreOptions: ParsableArguments {
 
   /// The sealed folder of the options; if none is named, that of the variable SECURESTORE_APP.
   func sealedFolder() throws -> FolderPlace {
-    guard vault == nil, suite == nil, endpoints == nil else {
+    guard vault == nil, suite == nil, endpoints == nil, postgres == nil else {
       throw Failure(.usage, "the commands of files are for a sealed folder: give --folder or --app")
     }
     let id = folder == nil && app == nil ? Environment.value("SECURESTORE_APP") : app

@@ -2,15 +2,12 @@ internal import EtcdBackend
 internal import Foundation
 internal import StorageCore
 
-// What doctor says of a store in etcd.
+// What doctor says of etcd.
 extension EtcdPlace {
-  /// How far a machine's clock may be ahead of this one, in seconds.
-  private static let clockTolerance = 60.0
-
-  /// What the members say, whether the store opens, and what its machines have said.
-  func findings(_ key: KeyOptions, mayUseKeyring: Bool) throws -> [Finding] {
+  /// What the members say, and how long the certificates are good.
+  func engineFindings() throws -> [Finding] {
     var findings: [Finding] = []
-    let members = try storage(.firstAvailable([])).members()
+    let members = try etcd(.firstAvailable([])).members()
     for member in members { findings.append(Self.finding(member)) }
     for member in members {
       guard let validity = member.certificate else { continue }
@@ -23,11 +20,7 @@ extension EtcdPlace {
     } catch {
       findings.append(Finding("certificates", .bad, Failure(error).line, code: error.code))
     }
-    findings.append(.opening("store", path) { try open(key).listing() })
-    var machines: [RemoteMachine] = []
-    // The finding above says why the store does not open.
-    do { machines = try open(key).machines() } catch {}
-    return findings + machines.map(Self.finding)
+    return findings
   }
 
   private static func finding(_ member: EtcdMember) -> Finding {
@@ -62,19 +55,5 @@ extension EtcdPlace {
       return Finding(subject, .good, "good until \(time)")
     }
     return Finding(subject, .bad, "expires at \(time), in \(Int(left / 3600)) hours; \(advice)")
-  }
-
-  private static func finding(_ machine: RemoteMachine) -> Finding {
-    let slots = machine.slots.sorted().map { "\($0)" }.joined(separator: ", ")
-    let time = Date(timeIntervalSince1970: Double(machine.time)).formatted(.iso8601)
-    let ahead = Double(machine.time) - Date().timeIntervalSince1970
-    let said =
-      "opened \(machine.slots.count == 1 ? "slot" : "slots") \(slots) at \(time) by its clock"
-    guard ahead < clockTolerance else {
-      return Finding(
-        "machine \(machine.name)", .bad,
-        "\(said), which is \(Int(ahead)) s ahead of this machine's")
-    }
-    return Finding("machine \(machine.name)", .good, said)
   }
 }

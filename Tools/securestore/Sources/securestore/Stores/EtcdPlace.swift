@@ -3,8 +3,9 @@ internal import Foundation
 internal import StorageCore
 
 /// A store in etcd that the operator named, and the sources of its key.
-struct EtcdPlace: OperatedStore {
+struct EtcdPlace: SharedStore {
   let kind = "a store in etcd"
+  let engine = "etcd"
   private let configuration: EtcdConfiguration
   /// The files of certificates that were named.
   var certificates: EtcdCertificates? { configuration.certificates }
@@ -38,36 +39,12 @@ struct EtcdPlace: OperatedStore {
       deadline: deadline)
   }
 
-  /// The store, which must exist: only init makes it.
-  func open(_ options: KeyOptions) throws -> EtcdStorage {
-    let storage = try storage(keySource(options, isNew: false))
-    try storage.open(.mustExist)
-    return storage
-  }
-
   /// The store, whether it exists or not; reads ask etcd.
-  func storage(_ source: KeySource) -> EtcdStorage {
+  func storage(_ source: KeySource) -> RemoteStorage { etcd(source) }
+
+  func etcd(_ source: KeySource) -> EtcdStorage {
     EtcdStorage(
       configuration, keySource: source, reading: .linearizable,
       authenticationTag: authenticationTag)
-  }
-
-  /// What opens the store; needs no key.
-  func slots() throws -> [KeySlot] {
-    try storage(.firstAvailable([])).keyAdministration.slots()
-  }
-
-  /// The key option; else the key of the environment, or the application's own source.
-  func keySource(_ options: KeyOptions, isNew: Bool, _ output: Output? = nil) throws -> KeySource {
-    if let choice = try options.choice() ?? place.ownChoice {
-      return try (isNew ? choice : choice.named(by: slots()))
-        .source(for: place, opening: isNew ? nil : path, warning: output)
-    }
-    guard place.application != nil else {
-      throw Failure(
-        .usage, "say which key opens the store: --key-file PATH, or another key option",
-        path: path)
-    }
-    return .automatic
   }
 }

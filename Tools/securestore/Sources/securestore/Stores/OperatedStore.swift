@@ -1,14 +1,14 @@
 internal import StorageCore
 internal import VaultBackend
 
-/// A store as the commands use it: a vault, a sealed folder, a suite, or a store in etcd.
+/// A store as the commands use it: a vault, a sealed folder, a suite, or a store that machines share.
 ///
 /// A command hands itself to the store that its options name. What each kind of store does stands beside the command
-/// or, for etcd, in `EtcdPlace+Operations.swift`. A kind that does not implement an operation refuses it.
+/// or, for one that machines share, in `SharedStore+Operations.swift`. A kind that does not implement an operation refuses it.
 protocol OperatedStore {
   /// What people call such a store, with its article.
   var kind: String { get }
-  /// The absolute path, or the name of the store in etcd.
+  /// The absolute path, or the name of a store that machines share.
   var path: String { get }
   /// The store whose slots open this one: for a sealed folder, its index.
   var keys: any OperatedStore { get }
@@ -65,7 +65,8 @@ extension OperatedStore {
 
   private var isNotShared: Failure {
     Failure(
-      .usage, "only a store that machines share has this command; name it with --etcd and --prefix")
+      .usage, "only a store that machines share has this command; name it with --etcd or --postgres"
+    )
   }
 }
 

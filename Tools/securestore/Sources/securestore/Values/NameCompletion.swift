@@ -31,7 +31,7 @@ enum NameCompletion {
 
   private static func listing(_ words: [String]) throws -> [String] {
     let words = joined(words)
-    let unlisted = askingOptions + ["--suite", "--folder", "--etcd"]
+    let unlisted = askingOptions + ["--suite", "--folder", "--etcd", "--postgres"]
     guard !words.contains(where: { word in unlisted.contains { word.isOption($0) } }) else {
       return []
     }

@@ -1,14 +1,17 @@
-internal import EtcdBackend
 internal import Foundation
+internal import RemoteBackend
 internal import StorageCore
 internal import VaultBackend
 
-// What the commands about a whole store do with one in etcd.
-extension EtcdPlace {
+// What the commands about a whole store do with one that machines share.
+extension SharedStore {
   func values(_ key: KeyOptions, _: StoreAccess) throws -> DelegatedStorage { try open(key) }
 
   /// Makes the store, which must not exist.
-  func initialize(_ command: InitCommand) throws {
+  func initialize(_ command: InitCommand) throws { try make(command) }
+
+  /// Makes the store, which must not exist, where its engine has a place for it.
+  func make(_ command: InitCommand) throws {
     let (key, output) = (command.key, command.output.output)
     let keyFile = try key.choice().flatMap { try place.keyFile(of: $0) }
     let file = try NewKeyFile(at: keyFile, for: place)
@@ -96,27 +99,53 @@ extension EtcdPlace {
           + "\(Printable.count(absent.count, "expected value")) absent",
       notes: [
         "\(count), all of them open",
-        "etcd keeps no account of its values: one that somebody removed is not missed",
+        "\(engine) keeps no account of its values: one that somebody removed is not missed",
       ])
   }
 
-  /// Seals all values again.
+  /// Seals all values again; with `--root`, under new keys that the given key alone opens.
   func rotate(_ command: RotateCommand) throws {
-    guard !command.replacesRoot, try command.newKey.choice() == nil else {
+    guard try command.newKey.choice() == nil, command.keepsKey == command.replacesRoot,
+      !command.replacesNames, !command.keepsOldKeys
+    else {
       throw Failure(
         .usage,
-        "machines share the store, so its root key is replaced by a program: EtcdStorage.rotate")
+        "machines share the store: bring the new key to each (slots add, slots acknowledge), then give it with "
+          + "rotate --root --same-key and no other option")
     }
-    let administration = try open(command.key).keyAdministration
-    let report = try Progress.showing("rotate", command.output.output) {
-      try administration.rotateOrResume(command, $0)
+    let output = command.output.output
+    let storage = try open(command.key)
+    let before = try storage.keyAdministration.slots()
+    let own = command.replacesRoot ? try storage.keyAdministration.ownSlot() : nil
+    if let own { try confirm(before.filter { $0 != own }, command.consent) }
+    let report = try Progress.showing("rotate", output) { progress in
+      guard let own else {
+        return try storage.keyAdministration.rotateOrResume(command, progress)
+      }
+      return try storage.rotate(to: own.id, openedBy: keySource(command.key, isNew: false))
     }
-    try command.output.output.done(
-      "sealed \(Printable.count(report.reencrypted, "record")) again", report.json)
+    let ended = own.map { own in before.filter { $0 != own } } ?? []
+    try output.done(
+      "sealed \(Printable.count(report.reencrypted, "record")) again",
+      report.json.with(["ended": ended]))
+    output.note(ofEnded: ended)
+    if own != nil {
+      output.note(
+        "let each machine acknowledge its key again: slots acknowledge, or the program's start")
+    }
     let left = report.left(
       underOldKeyThatOpensWith: "the store's key",
       takenBackBy: command.readmits ? nil : "rotate --resume --readmit")
     guard left.isEmpty else { throw Failure(.unsound, left.joined(separator: "; ")) }
+  }
+
+  private func confirm(_ ending: [KeySlot], _ consent: ConsentOptions) throws {
+    guard !ending.isEmpty, !consent.isConfirmed else { return }
+    let slots = ending.map { $0.described(at: place) }
+    try Terminal.requireConsent(
+      "Remove these keys?", path,
+      showing: ["These keys will no longer open \(path):"] + slots.map { "  " + $0 },
+      otherwise: "this would remove these keys: " + slots.joined(separator: "; "))
   }
 
   /// Copies all values into a new vault, which opens with the same key.
@@ -147,7 +176,7 @@ extension EtcdPlace {
   func migrate(_ command: MigrateCommand) throws {
     let output = command.output.output
     guard let file = command.toVault else {
-      let old = try command.vaultForEtcd()
+      let old = try command.vaultForSharedStore()
       return try move(
         old, to: try open(command.key), "moved to \(path)", "migrate", output,
         overwriting: command.overwrites, removing: !command.keeps)
