@@ -159,7 +159,7 @@ enum Composition {
     if let shared = store as? RemoteStorage {
       // The metrics show whether it is so; a start does not depend on it.
       do {
-        try await shared.async { _ = try shared.acknowledge() }
+        try await shared.async { _ = try $0.acknowledge() }
       } catch {
         logger.warning("the key slots are not acknowledged", metadata: ["error": "\(error)"])
       }
