@@ -197,7 +197,7 @@ final class Showing {
       show(transaction)
     }
     show(CodableCoding.json, CodableCoding.propertyList)
-    let encoded = try EncodedValue(Data("[\"\(Marker.value)\"]".utf8), coding: .json)
+    let encoded = EncodedValue(Data("[\"\(Marker.value)\"]".utf8), coding: .json)
     show(encoded, encoded.coding, try AnyStorableValue(Marker.value))
     let summary = try #require(try storage.summary(forKey: "k"))
     show(summary, summary.type, try storage.listing(), StorageError.Code.damaged)

@@ -20,21 +20,18 @@ enum DeviceKey {
       let folder = try StandardFolders.data(application: application)
       return KeySource.file(URL(fileURLWithPath: folder + "/" + fileName)).candidates[0]
     }
-    return KeySource([
-      KeySource.Candidate(
-        kind: .file, identifier: fileName,
-        read: { () throws(StorageError) in
-          guard let material = try file().read() else { return nil }
-          return try bound(material)
-        },
-        make: { () throws(StorageError) in
-          guard let material = try file().make?() else { return nil }
-          return try bound(material)
-        },
-        keep: { do throws(StorageError) { try file().keep() } catch {} },
-        dependents: { () throws(StorageError) in try file().dependents() },
-        path: { do throws(StorageError) { return try file().path() } catch { return nil } })
-    ])
+    var candidate = KeySource.Candidate(.file, fileName) { () throws(StorageError) in
+      guard let material = try file().read() else { return nil }
+      return try bound(material)
+    }
+    candidate.make = { () throws(StorageError) in
+      guard let material = try file().make?() else { return nil }
+      return try bound(material)
+    }
+    candidate.keep = { do throws(StorageError) { try file().keep() } catch {} }
+    candidate.dependents = { () throws(StorageError) in try file().dependents() }
+    candidate.path = { do throws(StorageError) { return try file().path() } catch { return nil } }
+    return KeySource([candidate])
   }
 
   /// The material, bound to this machine's id.

@@ -30,13 +30,10 @@ extension KeySource {
   }
 
   static func keyring(_ key: KeyringKey) -> KeySource {
-    KeySource([
-      Candidate(
-        kind: .keyring, identifier: key.name,
-        read: { () throws(StorageError) in try key.read() },
-        make: { () throws(StorageError) in try key.make() },
-        absence: { key.absence })
-    ])
+    var candidate = Candidate(.keyring, key.name) { () throws(StorageError) in try key.read() }
+    candidate.make = { () throws(StorageError) in try key.make() }
+    candidate.absence = { key.absence }
+    return KeySource([candidate])
   }
 
   /// For programs that run on desktops and on servers: the systemd credential `securestorage-key`,

@@ -167,9 +167,20 @@ extension Audit {
   static func isWellFormed(_ bytes: Data, _ serializer: String) -> Bool {
     switch serializer {
     case Serializer.json.name:
-      String(validating: bytes, as: UTF8.self).map { JSONSyntax.isValue($0) } ?? false
+      isJSON(bytes)
     case Serializer.plist.name: PropertyListSyntax.isValue(bytes)
     default: true
+    }
+  }
+
+  private static func isJSON(_ bytes: Data) -> Bool {
+    /// Any value: the decoder checks the whole text before it asks for one.
+    struct Anything: Decodable { init(from _: any Decoder) {} }
+    do {
+      _ = try JSONDecoder().decode(Anything.self, from: bytes)
+      return true
+    } catch {
+      return false
     }
   }
 

@@ -3,8 +3,8 @@ public import FoundationEssentials
 
 /// The stored bytes of a `Codable` value, for a program that doesn't know the value's type.
 ///
-/// Load and save it like any other value, also in a transaction. Nothing is decoded, so every digit
-/// of a number and the order of an object's members stay as they are:
+/// Load it and save it again like any other value, also in a transaction. Nothing is decoded, so
+/// every digit of a number and the order of an object's members stay as they are:
 ///
 ///     let user = try vault.load(EncodedValue.self, forKey: "user")
 ///
@@ -30,30 +30,8 @@ public struct EncodedValue: Hashable, Sendable, RedactedDescription {
   /// The bytes, which are secret and not wiped.
   public let data: Data
 
-  /// Makes a value of bytes that are already encoded.
-  ///
-  /// - Parameters:
-  ///   - data: JSON in UTF-8, or a binary property list. A number in JSON may have any size:
-  ///     whether it can be decoded is up to the type that reads it.
-  ///   - coding: which of the two it is.
-  /// - Throws: `StorageError` with `invalid` for other bytes.
-  public init(_ data: Data, coding: Coding) throws(StorageError) {
-    guard Self.isValue(data, coding) else {
-      throw StorageError(.invalid, "the bytes are not a value encoded as \(coding.type)")
-    }
-    self.init(stored: data, coding)
-  }
-
-  private static func isValue(_ data: Data, _ coding: Coding) -> Bool {
-    switch coding {
-    case .json:
-      return String(validating: data, as: UTF8.self).map { JSONSyntax.isValue($0) } ?? false
-    case .propertyList:
-      return PropertyListSyntax.isValue(data)
-    }
-  }
-
-  private init(stored data: Data, _ coding: Coding) {
+  /// Makes a value of bytes that are already encoded, which are not checked.
+  package init(_ data: Data, coding: Coding) {
     self.data = data
     self.coding = coding
   }
@@ -65,7 +43,7 @@ public struct EncodedValue: Hashable, Sendable, RedactedDescription {
     },
     read: { (bytes, offset) throws(StorageError) in
       for coding in [Coding.json, .propertyList] where coding.type.matches(bytes, at: &offset) {
-        return EncodedValue(stored: try Data.read(bytes, at: &offset), coding)
+        return EncodedValue(try Data.read(bytes, at: &offset), coding: coding)
       }
       throw try ValueCoder<EncodedValue>.mismatch(bytes, at: offset)
     })

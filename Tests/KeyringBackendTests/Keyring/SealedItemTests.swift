@@ -345,12 +345,9 @@ import Testing
         service: service, group: nil, accessibility: .whenUnlockedThisDeviceOnly,
         authentication: [], access: .patient, client: desktop.client,
         deviceKey: {
-          KeySource([
-            KeySource.Candidate(
-              kind: .file, identifier: "device.key",
-              read: { () throws(StorageError) in material },
-              make: { () throws(StorageError) in throw StorageError(.full, "made") })
-          ])
+          var key = KeySource.Candidate(.file, "device.key") { () throws(StorageError) in material }
+          key.make = { () throws(StorageError) in throw StorageError(.full, "made") }
+          return KeySource([key])
         }, passcode: nil
       ).container(for: "account")
     }

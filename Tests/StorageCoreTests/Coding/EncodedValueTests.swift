@@ -37,7 +37,7 @@ import Testing
     try names.save(value)
     let stored = try #require(try storage.load(EncodedValue.self, forKey: "k"))
     #expect(stored.coding == .propertyList)
-    try storage.save(try EncodedValue(stored.data, coding: .propertyList), forKey: "k")
+    try storage.save(EncodedValue(stored.data, coding: .propertyList), forKey: "k")
     #expect(try names.load() == value)
   }
 
@@ -46,25 +46,9 @@ import Testing
     "{\"a\" : [null,true,false],\"b\":\"\\u00e9\\n\"}", "\"é\"", "[]", "[[[]]]",
   ])
   func anyJSONIsTakenAsItIs(_ text: String) throws {
-    let value = try EncodedValue(Data(text.utf8), coding: .json)
+    let value = EncodedValue(Data(text.utf8), coding: .json)
     try storage.save(value, forKey: "k")
     #expect(try storage.load(EncodedValue.self, forKey: "k")?.data == Data(text.utf8))
-  }
-
-  @Test(arguments: [
-    "", " ", "nul", "truex", "01", "1.", ".5", "+1", "1e", "-", "--1", "1-2", "\"", "\"\\x\"",
-    "\"\\u12\"", "\"\u{1}\"", "[1,]", "[1", "[,1]", "{\"a\"}", "{\"a\":1,}", "{a:1}", "1 2", "'a'",
-    "]", "// c\n1", "NaN", "Infinity",
-  ])
-  func whatIsNotJSONIsInvalid(_ text: String) {
-    #expect(code { _ = try EncodedValue(Data(text.utf8), coding: .json) } == .invalid)
-    #expect(code { _ = try EncodedValue(Data(text.utf8), coding: .propertyList) } == .invalid)
-  }
-
-  @Test func whatIsNotTextOrNestsTooDeepIsInvalid() {
-    #expect(code { _ = try EncodedValue(Data([0x22, 0xFF, 0x22]), coding: .json) } == .invalid)
-    let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
-    #expect(code { _ = try EncodedValue(Data(deep.utf8), coding: .json) } == .invalid)
   }
 
   @Test func anyOtherFormIsATypeMismatch() throws {

@@ -44,29 +44,6 @@ public struct KeySource: Sendable {
     }
     /// Reads material that a new slot is made for, where that is not what ``read`` gives; else nil.
     package var readForNewSlot: (@Sendable () throws(StorageError) -> KeyMaterial?)?
-
-    /// Makes a candidate; see the properties.
-    package init(
-      kind: SlotKind, identifier: String, derivation: PassphraseDerivation = .standard,
-      read: @escaping @Sendable () throws(StorageError) -> KeyMaterial?,
-      make: (@Sendable () throws(StorageError) -> KeyMaterial?)? = nil,
-      keep: @escaping @Sendable () -> Void = {},
-      dependents: @escaping @Sendable () throws(StorageError) -> KeyDependents? = {
-        () throws(StorageError) in nil
-      },
-      path: @escaping @Sendable () -> String? = { nil },
-      absence: @escaping @Sendable () -> String? = { nil }
-    ) {
-      self.kind = kind
-      self.identifier = identifier
-      self.derivation = derivation
-      self.read = read
-      self.make = make
-      self.keep = keep
-      self.dependents = dependents
-      self.path = path
-      self.absence = absence
-    }
   }
 
   private let rungs: @Sendable () -> [Candidate]
@@ -331,6 +308,16 @@ public struct KeySource: Sendable {
   public static func firstAvailable(_ sources: [KeySource]) -> KeySource {
     // One source may depend on the application's name, which the program may set later.
     KeySource(deferred: { KeySource(sources.flatMap(\.candidates)) })
+  }
+}
+
+extension KeySource.Candidate {
+  /// A source that gives what `read` gives; the properties say what else it can do.
+  package init(
+    _ kind: SlotKind, _ identifier: String,
+    read: @escaping @Sendable () throws(StorageError) -> KeyMaterial?
+  ) {
+    self.init(kind: kind, identifier: identifier, read: read)
   }
 }
 

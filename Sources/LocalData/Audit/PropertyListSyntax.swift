@@ -1,10 +1,11 @@
-package import FoundationEssentials
+internal import FoundationEssentials
+internal import StorageCore
 
 /// Checks that bytes are a binary property list of version 00.
 ///
 /// Foundation's decoder is not given bytes of others: it never returns from a list that contains
 /// itself.
-package struct PropertyListSyntax {
+struct PropertyListSyntax {
   /// How deep arrays and dictionaries may nest, as in JSON.
   private static let depthLimit = 512
   private static let header = Array("bplist00".utf8)
@@ -20,7 +21,7 @@ package struct PropertyListSyntax {
   private enum Object { case unseen, open, sound }
 
   /// Whether the bytes are one property list.
-  package static func isValue(_ data: Data) -> Bool {
+  static func isValue(_ data: Data) -> Bool {
     let bytes = unsafe data.span.bytes
     guard var syntax = PropertyListSyntax(bytes) else { return false }
     return syntax.takeObject(syntax.top, bytes, depth: 0)
