@@ -1,27 +1,21 @@
-public import CryptoCore
-public import StorageCore
+package import CryptoCore
+package import StorageCore
 
-public import struct FoundationEssentials.URL
+package import struct FoundationEssentials.URL
 
-/// Sealed records in a property list: one file for each suite, safe across threads and processes.
+/// Sealed records in a property list; what ``UserDefaultsStorage`` stores them through.
 ///
-/// The file is `<suite>.secure.plist` in `$XDG_CONFIG_HOME`, or in `.config` in the home folder, a
-/// binary property list that `UserDefaults(suiteName: "<suite>.secure")` reads. Its keys are name
-/// hashes in hexadecimal, its values sealed records; the header is under `SecurePropertyStorage`.
-///
-/// Reads come from memory. At most once in 25 microseconds a read looks at the file, by stat(2): a
-/// write returns only when its file has been in its place for longer, so that a read that starts
-/// after the write, in any process, sees it. Changes by other programs are seen at most 25
-/// microseconds later. A write replaces the whole file, under a lock file beside it, so its cost
-/// grows with the suite. Delegates of one suite in a process share their memory.
-public final class DefaultsDelegate: RecordPlace {
+/// At most once in 25 microseconds a read looks at the file, by stat(2): a write returns only when
+/// its file has been in its place for longer, so that a read that starts after the write, in any
+/// process, sees it. Delegates of one suite in a process share their memory.
+package final class DefaultsDelegate: RecordPlace {
   /// How long a write waits for other processes unless said otherwise.
-  public static let standardDeadline: Duration = .seconds(5)
+  package static let standardDeadline: Duration = .seconds(5)
   /// How long a look at the file counts unless said otherwise, in nanoseconds.
   package static let standardTrust = SuiteFile.standardTrust
 
   /// When a write is on disk.
-  public let durability: DefaultsDurability
+  package let durability: DefaultsDurability
   package let deadline: Duration
   private let handle: PlaceHandle<Suite>
 
@@ -34,7 +28,7 @@ public final class DefaultsDelegate: RecordPlace {
   ///     `invalid`.
   ///   - durability: when a write is on disk.
   ///   - deadline: how long a write waits for other processes before it throws `busy`.
-  public convenience init(
+  package convenience init(
     suiteName: String, durability: DefaultsDurability = .immediate,
     deadline: Duration = standardDeadline
   ) {
@@ -51,7 +45,7 @@ public final class DefaultsDelegate: RecordPlace {
   ///     throws `invalid`.
   ///   - durability: when a write is on disk.
   ///   - deadline: how long a write waits for other processes before it throws `busy`.
-  public convenience init(
+  package convenience init(
     at url: URL, durability: DefaultsDurability = .immediate,
     deadline: Duration = standardDeadline
   ) {
@@ -120,34 +114,34 @@ public final class DefaultsDelegate: RecordPlace {
   // MARK: - The place
 
   /// True: a write replaces the whole file.
-  public var writesAllRecords: Bool { true }
+  package var writesAllRecords: Bool { true }
 
   /// What the program may do here.
-  public var allowance: StoreAccess { handle.allowance }
+  package var allowance: StoreAccess { handle.allowance }
 
   /// From now on no storage of this process makes the suite.
-  public func makeNothing() { handle.makeNothing() }
+  package func makeNothing() { handle.makeNothing() }
 
   /// The identity of the suite, shared by all delegates of its file; nil when there is no place to
   /// store at.
-  public var identity: DelegateIdentity? { handle.identity }
+  package var identity: DelegateIdentity? { handle.identity }
 
   // MARK: - Header and records
 
   /// The name of the file: a suite's file does not open in the place of another suite's.
   ///
   /// - Throws: `StorageError` when there is no place to store at.
-  public func place() throws(StorageError) -> String {
+  package func place() throws(StorageError) -> String {
     FilePath.name(of: try handle.object().path)
   }
 
   /// The path of the file, or nil when there is no place to store at.
-  public var location: String? { handle.location }
+  package var location: String? { handle.location }
 
   /// The header and its version.
   ///
   /// - Throws: `StorageError` when the file can't be read.
-  public func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+  package func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
     try handle.object().read { ($0.contents.header, $0.headerVersion) }
   }
 
@@ -155,7 +149,7 @@ public final class DefaultsDelegate: RecordPlace {
   ///
   /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged, except with
   ///   the code `outcomeUnknown`.
-  public func updateHeader(
+  package func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     try requireWritable()
@@ -165,14 +159,14 @@ public final class DefaultsDelegate: RecordPlace {
   /// The record under `name`, and the version of the header that was current when it was read.
   ///
   /// - Throws: `StorageError` when the file can't be read.
-  public func lookup(
+  package func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
     try handle.object().read { ($0.contents.records[name], $0.headerVersion) }
   }
 
   /// Copies a record out of memory.
-  public func copyRecord(
+  package func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
     guard let suite = unsafe handle.uncounted else { return nil }
@@ -184,7 +178,7 @@ public final class DefaultsDelegate: RecordPlace {
   /// Makes all of `writes` or none, in one atomic step, if the header has the given version.
   ///
   /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
-  public func commit(
+  package func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     if writes.contains(where: { !$0.isCheck }) { try requireWritable() }
@@ -198,7 +192,7 @@ public final class DefaultsDelegate: RecordPlace {
   ///
   /// - Throws: `StorageError`: `readOnly`, `denied` for a folder, a link or another user's file,
   ///   `busy` when another process used the suite until the deadline.
-  public func discard() throws(StorageError) {
+  package func discard() throws(StorageError) {
     try requireWritable()
     try handle.object().discard(waiting: deadline)
   }
@@ -206,14 +200,14 @@ public final class DefaultsDelegate: RecordPlace {
   /// The names of all records.
   ///
   /// - Throws: `StorageError` when the file can't be read.
-  public func names() throws(StorageError) -> [NameHash] {
+  package func names() throws(StorageError) -> [NameHash] {
     try handle.object().read { Array($0.contents.records.keys) }
   }
 
   // MARK: - All records
 
   /// All records, from one state of the file.
-  public func allRecords() throws(StorageError) -> AllRecords? {
+  package func allRecords() throws(StorageError) -> AllRecords? {
     try handle.object().read {
       AllRecords(records: $0.contents.records, headerVersion: $0.headerVersion)
     }
@@ -225,7 +219,8 @@ public final class DefaultsDelegate: RecordPlace {
   ///
   /// The first observer starts a thread that watches for other processes' changes; the last one's
   /// end stops it. When there is no place to store at, `observer` is never called.
-  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+  package func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
+  {
     do throws(StorageError) {
       return try handle.object().observe(observer)
     } catch {

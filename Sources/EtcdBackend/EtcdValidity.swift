@@ -1,5 +1,5 @@
 internal import CGRPC
-public import StorageCore
+package import StorageCore
 
 /// From when to when a certificate is good.
 public struct EtcdValidity: Hashable, Sendable {
@@ -35,7 +35,7 @@ extension EtcdCertificates {
   /// authorities of the system are left out.
   ///
   /// - Throws: `StorageError` when a file can't be read.
-  public func validities() throws(StorageError) -> [String: EtcdValidity] {
+  package func validities() throws(StorageError) -> [String: EtcdValidity] {
     var validities: [String: EtcdValidity] = [:]
     for path in paths.prefix(2) where !path.isEmpty {
       validities[path] = EtcdValidity(of: try Self.text(path))

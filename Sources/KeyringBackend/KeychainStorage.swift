@@ -5,9 +5,11 @@ public import struct FoundationEssentials.Data
 
 /// Values in the desktop's keyring, sealed: GNOME Keyring, KeePassXC or KWallet.
 ///
-/// See ``KeyringDelegate`` for how it keeps them. Other programs of the user see that the items
-/// exist, but neither their names nor their values. For plain secrets that are shared with other
-/// programs use ``Keyring``. A value has at most 1 MiB; longer ones belong into a vault.
+/// Each value is an item. A first read is two calls of the Secret Service, a repeated read one; a
+/// write is three to five, and the service decides when it is durable. Other programs of the user
+/// see that the items exist, but neither their names nor their values. For plain secrets that are
+/// shared with other programs use ``Keyring``. A value has at most 1 MiB; longer ones belong into a
+/// vault.
 public final class KeychainStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
   // The settings, which this class adds to DelegatedStorage, are behind a lock.
   private let settings: Lock<Settings>

@@ -1,16 +1,12 @@
-public import CryptoCore
-public import StorageCore
+package import CryptoCore
+package import StorageCore
 
-/// Sealed records as items of the desktop's keyring, one item for each record.
+/// Sealed records as items of the desktop's keyring; what ``KeychainStorage`` stores them through.
 ///
-/// The items have the attributes `xdg:schema`, `service` and `record`, the last a hashed name, so
-/// that other programs see that an item exists, but neither its name nor its value. The header is
-/// an item of its own. A first read is two calls of the Secret Service, a repeated read one; a
-/// write is three to five.
-///
-/// The service decides when a write is durable. It has no transactions: a commit is of one write,
-/// and processes that use this library take turns by a lock file in the application's data folder.
-public final class KeyringDelegate: RecordPlace {
+/// An item has the attributes `xdg:schema`, `service` and `record`, the last a hashed name. The
+/// header is an item of its own. The service has no transactions: a commit is of one write, and
+/// processes that use this library take turns by a lock file in the application's data folder.
+package final class KeyringDelegate: RecordPlace {
   /// The state that depends on the service, which may not be known before the first use.
   ///
   /// Delegates of one service and collection on one bus share it, so each hears at once of the
@@ -67,7 +63,7 @@ public final class KeyringDelegate: RecordPlace {
   ///   - accessGroup: the collection, by its alias or its label. Nil for the one that the store is
   ///     in already, or the default one for a new store.
   ///   - access: how long calls wait, and whether they may ask the user.
-  public convenience init(
+  package convenience init(
     service: String, accessGroup: String? = nil, access: KeyringAccess = .standard
   ) {
     self.init(
@@ -103,7 +99,7 @@ public final class KeyringDelegate: RecordPlace {
 
   /// The identity of the service's store, shared by all its delegates; nil when the service can't
   /// be known.
-  public var identity: DelegateIdentity? {
+  package var identity: DelegateIdentity? {
     do throws(StorageError) { return DelegateIdentity(of: try opened()) } catch { return nil }
   }
 
@@ -127,28 +123,28 @@ public final class KeyringDelegate: RecordPlace {
   // MARK: - The place
 
   /// What the program may do here.
-  public var allowance: StoreAccess { use() }
+  package var allowance: StoreAccess { use() }
 
   /// Does nothing: a store in the keyring is made with its header; only its lock file is made
   /// besides.
-  public func makeNothing() {}
+  package func makeNothing() {}
 
   // MARK: - Header and records
 
   /// True: a call waits for the Secret Service, or for its user.
-  public var asksOthers: Bool { true }
+  package var asksOthers: Bool { true }
 
   /// One: the Secret Service has no transactions.
-  public var commitLimit: Int { 1 }
+  package var commitLimit: Int { 1 }
 
   /// The name of the service: items of one service do not open in the place of another's.
-  public func place() throws(StorageError) -> String { try opened().service }
+  package func place() throws(StorageError) -> String { try opened().service }
 
   /// The header and its version.
   ///
   /// - Throws: `StorageError`: `locked`, `noBus`, `noService`, `noCollection`, `timedOut` and the
   ///   like, when the header can't be read.
-  public func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+  package func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
     let store = try opened().store
     let view = try perform { (connection, call) throws(BusFailure) in
       try store.view(of: nil, connection, call)
@@ -159,7 +155,7 @@ public final class KeyringDelegate: RecordPlace {
   /// The record under `name`, and the version of the header that was current when it was read.
   ///
   /// - Throws: as ``header()``.
-  public func lookup(
+  package func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
     let store = try opened().store
@@ -172,7 +168,7 @@ public final class KeyringDelegate: RecordPlace {
   /// The names of all records.
   ///
   /// - Throws: as ``header()``.
-  public func names() throws(StorageError) -> [NameHash] {
+  package func names() throws(StorageError) -> [NameHash] {
     let store = try opened().store
     return try perform { (connection, call) throws(BusFailure) in
       var names: Set<NameHash> = []
@@ -185,7 +181,7 @@ public final class KeyringDelegate: RecordPlace {
   ///
   /// - Throws: as ``header()``, or what `body` throws; the header is then unchanged, except with
   ///   the code `outcomeUnknown`.
-  public func updateHeader(
+  package func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     try requireWritable()
@@ -255,7 +251,7 @@ public final class KeyringDelegate: RecordPlace {
   ///
   /// - Throws: as ``header()``; `unsupported` for more than one write. Nothing is then changed,
   ///   except with the code `outcomeUnknown`.
-  public func commit(
+  package func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     guard writes.count(where: { !$0.isCheck }) <= commitLimit else {
@@ -331,7 +327,7 @@ public final class KeyringDelegate: RecordPlace {
   /// Removes all items of the store, whatever they contain, and the header last.
   ///
   /// - Throws: as ``header()``; a part of the items may then be gone.
-  public func discard() throws(StorageError) {
+  package func discard() throws(StorageError) {
     try requireWritable()
     let opened = try opened()
     try alone { () throws(StorageError) in
@@ -351,7 +347,8 @@ public final class KeyringDelegate: RecordPlace {
   /// While there is no bus or service, the delegate looks for them again after a second, then less
   /// often, at least once a minute. A record that can't be read is left out: the next reader gets
   /// the error.
-  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+  package func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
+  {
     do throws(StorageError) {
       return try opened().following.add(observer)
     } catch {

@@ -1,18 +1,14 @@
-public import CryptoCore
-public import StorageCore
+package import CryptoCore
+package import StorageCore
 
-public import struct FoundationEssentials.URL
+package import struct FoundationEssentials.URL
 
-/// Sealed records in one file that loses nothing: SQLite with a write-ahead log.
+/// Sealed records in one file; what ``VaultStorage`` stores them through.
 ///
-/// A write is durable before it returns, also against a loss of power; threads that write at the
-/// same time share the sync. A read comes from memory and sees every write that any process has
-/// finished before the read began. In each tick of the clock, 1 to 10 ms, one read checks that the
-/// path still leads to the same file. Any number of processes may share the file. All delegates of
-/// one file in a process share their memory. docs/file-format.md has the format.
-public final class VaultDelegate: ManifestPlace {
+/// All delegates of one file in a process share their memory.
+package final class VaultDelegate: ManifestPlace {
   /// How long a call waits for other processes unless said otherwise.
-  public static let standardDeadline: Duration = .seconds(5)
+  package static let standardDeadline: Duration = .seconds(5)
 
   /// What the program may do with a vault, and whom it trusts with the folder.
   struct Use: Sendable {
@@ -44,7 +40,7 @@ public final class VaultDelegate: ManifestPlace {
   ///   - access: what the file is opened for.
   ///   - folderTrust: who may write to its folder, besides this user and root.
   ///   - deadline: how long a call waits for other processes before it throws `busy`.
-  public convenience init(
+  package convenience init(
     at url: URL, access: StoreAccess = .readWrite, folderTrust: FolderTrust = .owner,
     deadline: Duration = standardDeadline
   ) {
@@ -79,25 +75,25 @@ public final class VaultDelegate: ManifestPlace {
   ///
   /// For a standard vault, `SecureStorage.bootstrap` says it; asking for it makes a later bootstrap
   /// fail.
-  public var allowance: StoreAccess { handle.allowance }
+  package var allowance: StoreAccess { handle.allowance }
 
   /// From now on no storage of this process creates the vault.
-  public func makeNothing() { handle.makeNothing() }
+  package func makeNothing() { handle.makeNothing() }
 
   /// Identifies the vault; delegates with the same file and access share it.
   ///
   /// Nil when the path can't be known.
-  public var identity: DelegateIdentity? { handle.identity }
+  package var identity: DelegateIdentity? { handle.identity }
 
   // MARK: - Header and records
 
   /// The path of the file, or nil when it can't be known.
-  public var location: String? { handle.location }
+  package var location: String? { handle.location }
 
   /// The header and its version.
   ///
   /// - Throws: `StorageError` when the file can't be read.
-  public func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+  package func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
     try vault().header(waiting: deadline)
   }
 
@@ -107,7 +103,7 @@ public final class VaultDelegate: ManifestPlace {
   ///
   /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged, except with
   ///   the code `outcomeUnknown`.
-  public func updateHeader(
+  package func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
     try vault().writer.updateHeader(waiting: deadline, body)
@@ -121,7 +117,7 @@ public final class VaultDelegate: ManifestPlace {
   /// The record under `name`, and the version of the header that was current when it was read.
   ///
   /// - Throws: `StorageError` when the file can't be read.
-  public func lookup(
+  package func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
     // No reference is counted: weak references to the vault make counting slow, which `make bench`
@@ -132,7 +128,7 @@ public final class VaultDelegate: ManifestPlace {
   }
 
   /// Copies a record out of memory.
-  public func copyRecord(
+  package func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
     unsafe handle.uncounted?._withUnsafeGuaranteedRef { unsafe $0.copy(name, into: buffer) }
@@ -141,7 +137,7 @@ public final class VaultDelegate: ManifestPlace {
   /// Makes all of `writes` or none, in one atomic step, if the header has the given version.
   ///
   /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
-  public func commit(
+  package func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     try vault().writer.commit(writes, headerVersion: headerVersion, waiting: deadline)
@@ -150,7 +146,7 @@ public final class VaultDelegate: ManifestPlace {
   /// Makes one write, in one atomic step, if the header has the given version.
   ///
   /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
-  public func commit(
+  package func commit(
     _ write: RecordWrite, headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     try vault().writer.commit(write, headerVersion: headerVersion, waiting: deadline)
@@ -162,7 +158,7 @@ public final class VaultDelegate: ManifestPlace {
   ///
   /// - Throws: `StorageError`: `readOnly`, `denied` for a folder, a link or another user's file,
   ///   `busy` when the file is broken and another program has it open.
-  public func discard() throws(StorageError) {
+  package func discard() throws(StorageError) {
     try requireWritable()
     try vault().writer.discard(waiting: deadline)
   }
@@ -179,14 +175,14 @@ public final class VaultDelegate: ManifestPlace {
   /// The names of all records.
   ///
   /// - Throws: `StorageError` when the file can't be read.
-  public func names() throws(StorageError) -> [NameHash] {
+  package func names() throws(StorageError) -> [NameHash] {
     try vault().names(waiting: deadline)
   }
 
   // MARK: - All records
 
   /// All records, from one state of the file.
-  public func allRecords() throws(StorageError) -> AllRecords? {
+  package func allRecords() throws(StorageError) -> AllRecords? {
     try vault().allRecords(waiting: deadline)
   }
 
@@ -224,7 +220,8 @@ public final class VaultDelegate: ManifestPlace {
   ///
   /// The first observer starts a thread that waits for other processes' changes; the thread ends
   /// with the last observer. If the path can't be known, the observer is never called.
-  public func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
+  package func observe(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation
+  {
     do throws(StorageError) {
       let vault = try vault()
       return vault.observers.add(observer, of: vault)

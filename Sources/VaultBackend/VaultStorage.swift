@@ -7,7 +7,11 @@ public import struct FoundationEssentials.URL
 
 /// Values in one encrypted file, sealed, durable and shared by any number of processes.
 ///
-/// See ``VaultDelegate`` for what it promises about durability and about other processes.
+/// The file is SQLite's, with a write-ahead log; docs/file-format.md has the format. A write is
+/// durable before it returns, also against a loss of power; threads that write at the same time
+/// share the sync. A read comes from memory and sees every write that any process has finished
+/// before the read began. In each tick of the clock, 1 to 10 ms, one read checks that the path still
+/// leads to the same file. All storages of one file in a process share their memory.
 public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked Sendable {
   // Adds an immutable reference to DelegatedStorage.
   let delegate: VaultDelegate
@@ -41,7 +45,7 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   public convenience init(
     at url: URL, keySource: KeySource, access: StoreAccess = .readWrite,
     folderTrust: FolderTrust = .owner, algorithm: AEADAlgorithm = .aes256GCM,
-    authenticationTag: Data? = nil, deadline: Duration = VaultDelegate.standardDeadline,
+    authenticationTag: Data? = nil, deadline: Duration = .seconds(5),
     errorClosure: StorageErrorClosure? = nil
   ) {
     self.init(

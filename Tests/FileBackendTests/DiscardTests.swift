@@ -74,7 +74,7 @@ import Testing
   @Test func aPropertyHasNoValueAfterwards() throws {
     try fill()
     let folder = place.folder(lost)
-    let property = SealedFileStore<Data>("small", in: folder)
+    let property = SealedFile<Data>("small", in: folder)
     #expect(property.wrappedValue == nil)
     try folder.discard()
     property.wrappedValue = pattern(5)

@@ -20,7 +20,9 @@ struct LeakTests {
           let vault = VaultStorage(
             at: url.appendingPathComponent("test.vault"), keySource: .key(key),
             errorClosure: { _ in })
-          return StorageProgram(vault) { try vault.rotate(openedBy: .key($0), names: $1) }
+          return StorageProgram(vault) {
+            try vault.keyAdministration.rotate(openedBy: .key($0), names: $1)
+          }
         }
       },
       StoreKind(testDescription: "suite") {

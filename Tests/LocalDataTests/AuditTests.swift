@@ -63,13 +63,13 @@ private struct Catalog: StorageKeyCatalog {
   // MARK: - Static
 
   @Test func aStaticReportOpensNothingAndShowsPlaintextApart() throws {
-    let text = StorageAuditReport.renderText(for: Catalog.self)
+    let text = StorageAuditReport(for: Catalog.self).text
     #expect(text.contains("userDefaults/theme  [PLAINTEXT]"))
     #expect(text.contains("keychain(default)/token\n"))
     #expect(text.contains("2 in plaintext by declaration"))
     let json = try #require(
       try JSONSerialization.jsonObject(
-        with: Data(StorageAuditReport.renderJSON(for: Catalog.self).utf8)) as? [String: Any])
+        with: Data(StorageAuditReport(for: Catalog.self).json.utf8)) as? [String: Any])
     #expect(json["schema"] as? Int == 1)
     #expect(json["kind"] as? String == "catalog")
     #expect((json["keys"] as? [Any])?.count == 8)
@@ -261,7 +261,7 @@ private struct Catalog: StorageKeyCatalog {
 
   @Test func aCatalogOfNoApplicationNeedsItsID() async throws {
     let file = try StorageCatalogFile(
-      json: Data(StorageAuditReport.renderJSON(for: Catalog.self).utf8))
+      json: Data(StorageAuditReport(for: Catalog.self).json.utf8))
     let none = await code {
       _ = try file.audit(keySource: .key(TestFolder.key), folder: folder.url)
     }
@@ -280,7 +280,7 @@ private struct Catalog: StorageKeyCatalog {
       try draft.keyset.addPrimary()
     }
     #expect(kinds(try await router.audit(), "token") == ["oldKey"])
-    _ = try vault.rotate()
+    _ = try vault.keyAdministration.rotate()
     #expect(kinds(try await router.audit(), "token") == [])
   }
 

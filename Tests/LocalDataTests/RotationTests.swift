@@ -93,7 +93,7 @@ import VaultBackend
     try await application.fill("before", application.router(Application.old))
     for name in ["localdata.vault", "keychain.vault"] {
       let vault = VaultFiles.vault(folder.path + "/data/com.example.app/" + name, Application.old)
-      _ = try vault.rotate(openedBy: Application.new, names: true)
+      _ = try vault.keyAdministration.rotate(openedBy: Application.new, names: true)
     }
     let owner = application.router(Application.new, Application.old)
     #expect(try await owner.rotate(openedBy: Application.new).isComplete)

@@ -177,17 +177,17 @@ enum Family: String, CaseIterable, Sendable {
     let plant = { try folder.write(Data("text".utf8), named: "n") }
     switch self {
     case .sealedFile:
-      let wrapper = SealedFileStore<Int>(folder, "n", coding: .codable(.json))
+      let wrapper = SealedFile<Int>(folder, "n", coding: .codable(.json))
       return optional(wrapper, { wrapper.wrappedValue }, { wrapper.wrappedValue = $0 }, plant)
     case .codableSealedFile:
-      let wrapper = CodableSealedFileStore<Int>("n", in: folder)
+      let wrapper = CodableSealedFile<Int>("n", in: folder)
       return optional(wrapper, { wrapper.wrappedValue }, { wrapper.wrappedValue = $0 }, plant)
     case .unwrappedSealedFile:
-      let wrapper = UnwrappedSealedFileStore(
+      let wrapper = UnwrappedSealedFile(
         wrappedValue: 0, folder, "n", coding: .codable(.json))
       return defaulted(wrapper, { wrapper.wrappedValue }, { wrapper.wrappedValue = $0 }, plant)
     default:
-      let wrapper = UnwrappedCodableSealedFileStore(wrappedValue: 0, "n", in: folder)
+      let wrapper = UnwrappedCodableSealedFile(wrappedValue: 0, "n", in: folder)
       return defaulted(wrapper, { wrapper.wrappedValue }, { wrapper.wrappedValue = $0 }, plant)
     }
   }

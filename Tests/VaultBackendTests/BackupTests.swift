@@ -221,7 +221,7 @@ import Testing
   }
 
   @Test func aRecoveryKeyOpensTheVaultWhenItsSourceIsLost() throws {
-    let key = try fill().exportRecovery()
+    let key = try fill().keyAdministration.exportRecoveryKey()
     let storage = vault.storage(.recovery(key))
     #expect(try storage.load(String.self, forKey: "key 3") == "value 3")
   }

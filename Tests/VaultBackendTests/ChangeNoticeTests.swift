@@ -90,7 +90,7 @@ import VaultBackend
     #expect(try child.ask("save key second") == "saved")
     #expect(await values.next() == .some("second"))
 
-    _ = try await storage.async { try $0.rotate(names: true) }
+    _ = try await storage.async { try $0.keyAdministration.rotate(names: true) }
     #expect(await values.next() == .some("second"))
     try storage.save("third", forKey: "key")
     #expect(await values.next() == .some("third"))
@@ -113,7 +113,7 @@ import VaultBackend
     try storage.save("other", forKey: "other")
     let before = vault.file("before.vault")
     try storage.backup(to: before)
-    _ = try storage.rotate(names: true)
+    _ = try storage.keyAdministration.rotate(names: true)
     try storage.save("value", forKey: "key")
     let property = Vault<String>(storage, "key")
     var values = property.projectedValue.values.makeAsyncIterator()

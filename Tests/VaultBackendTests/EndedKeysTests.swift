@@ -46,7 +46,7 @@ struct EndedKeysTests {
   private func interrupt() throws {
     let unfinished = vault.file("unfinished.vault")
     var isFirst = true
-    _ = try vault.storage().rotate(openedBy: newSource) { _, _ in
+    _ = try vault.storage().keyAdministration.rotate(openedBy: newSource) { _, _ in
       guard isFirst else { return }
       isFirst = false
       noError { try vault.storage(newSource).backup(to: unfinished) }
@@ -104,7 +104,7 @@ struct EndedKeysTests {
     let copy = try stolen(200)
     for index in 0..<200 { try copy.storage().save("forged", forKey: "key \(index)") }
     var isFirst = true
-    let report = try vault.storage().rotate(openedBy: newSource) { _, _ in
+    let report = try vault.storage().keyAdministration.rotate(openedBy: newSource) { _, _ in
       guard isFirst else { return }
       isFirst = false
       noError {
@@ -147,7 +147,7 @@ struct EndedKeysTests {
       """
       UPDATE record SET name = randomblob(64), value = CAST(x'010100000002' || zeroblob(60) AS BLOB)
       """)
-    let report = try vault.storage().rotate()
+    let report = try vault.storage().keyAdministration.rotate()
     #expect(report.reencrypted == 0 && report.retiredKeyCount == 1)
     try vault.tamper("DELETE FROM record")
     try plant(from: copy)
@@ -163,7 +163,7 @@ struct EndedKeysTests {
     for index in 0..<20 { try storage.save("value \(index)", forKey: "key \(index)") }
     for _ in 0..<3 {
       #expect(try storage.keyAdministration.rotateDataKey().retiredKeyCount == 0)
-      #expect(try storage.rotate().retiredKeyCount == 0)
+      #expect(try storage.keyAdministration.rotate().retiredKeyCount == 0)
     }
   }
 
@@ -174,9 +174,10 @@ struct EndedKeysTests {
     try copy.storage().save("forged", forKey: "key 7")
     for _ in 0..<3 { try plantJunk() }
     let storage = vault.storage()
-    #expect(code { _ = try storage.rotate(openedBy: newSource, names: true) } == .damaged)
+    let keys = storage.keyAdministration
+    #expect(code { _ = try keys.rotate(openedBy: newSource, names: true) } == .damaged)
     try storage.repair(accepting: try storage.verify(), droppingUnreadable: true)
-    let report = try storage.rotate(openedBy: newSource, names: true)
+    let report = try storage.keyAdministration.rotate(openedBy: newSource, names: true)
     #expect(report.reencrypted == 20 && report.remaining == 0 && report.setAside == 0)
     let next = vault.storage(newSource)
     for index in 0..<20 {
@@ -194,10 +195,10 @@ struct EndedKeysTests {
     let tagged = VaultStorage(
       at: vault.url, keySource: .key(TemporaryVault.key), authenticationTag: Data([1]))
     try tagged.save("tagged", forKey: "tagged")
-    #expect(code { _ = try storage.rotate(names: true) } == .damaged)
+    #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
     #expect(try tagged.load(String.self, forKey: "tagged") == "tagged")
     try plantJunk()
-    #expect(code { _ = try storage.rotate(names: true) } == .damaged)
+    #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
     #expect(try tagged.load(String.self, forKey: "tagged") == "tagged")
   }
 
@@ -206,7 +207,7 @@ struct EndedKeysTests {
     try copy.storage().save("forged", forKey: "key 7")
     try plantJunk()
     try plant(from: copy)
-    #expect(code { _ = try vault.storage().rotate(names: true) } == .damaged)
+    #expect(code { _ = try vault.storage().keyAdministration.rotate(names: true) } == .damaged)
     #expect(try !vault.storage().verify().isSound)
   }
 }

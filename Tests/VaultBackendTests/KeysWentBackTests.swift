@@ -45,7 +45,7 @@ struct KeysWentBackTests {
     var states = property.projectedValue.states.makeAsyncIterator()
     #expect(await states.next() == .value("value 1"))
     #expect(try storage.load(String.self, forKey: "key 3") == "value 3")
-    _ = isNew ? try first.rotate(openedBy: file) : try first.rotate()
+    _ = try first.keyAdministration.rotate(openedBy: isNew ? file : nil)
     #expect(try storage.load(String.self, forKey: "key 3") == "value 3")
     try putHeaderBack()
     expectWentBack { _ = try storage.load(String.self, forKey: "key 3") }
@@ -66,7 +66,7 @@ struct KeysWentBackTests {
     let storage = try fill(400)
     var isFirst = true
     expectWentBack {
-      _ = try storage.rotate(openedBy: isNew ? newSource : nil) { _, _ in
+      _ = try storage.keyAdministration.rotate(openedBy: isNew ? newSource : nil) { _, _ in
         guard isFirst else { return }
         isFirst = false
         noError { try putHeaderBack() }
@@ -86,13 +86,13 @@ struct KeysWentBackTests {
     try storage.backup(to: vault.file("copy.vault"))
     let other = vault.storage(access: .readOnly)
     #expect(try other.load(String.self, forKey: "key 3") == "value 3")
-    _ = try storage.rotate()
+    _ = try storage.keyAdministration.rotate()
     #expect(try other.load(String.self, forKey: "key 3") == "value 3")
     try storage.restore(from: vault.file("copy.vault"))
     #expect(try storage.load(String.self, forKey: "key 3") == "value 3")
     #expect(try other.load(String.self, forKey: "key 3") == "value 3")
     try storage.save("newer", forKey: "key 3")
-    _ = try storage.rotate()
+    _ = try storage.keyAdministration.rotate()
     #expect(try other.load(String.self, forKey: "key 3") == "newer")
     #expect(try storage.verify().isSound)
     try putHeaderBack()
@@ -112,12 +112,12 @@ struct KeysWentBackTests {
     #expect(try other.load(String.self, forKey: "key 3") == "value 3")
     try storage.save("newer", forKey: "key 3")
     #expect(try storage.verify().isSound)
-    _ = try storage.rotate()
+    _ = try storage.keyAdministration.rotate()
     _ = try vault.run("restore", vault.file("copy.vault").path)
     #expect(try storage.load(String.self, forKey: "key 3") == "value 3")
     #expect(try other.load(String.self, forKey: "key 3") == "value 3")
     #expect(try storage.verify().isSound)
-    _ = try storage.rotate()
+    _ = try storage.keyAdministration.rotate()
     try putHeaderBack()
     expectWentBack { _ = try storage.load(String.self, forKey: "key 3") }
   }

@@ -158,9 +158,9 @@ import Testing
     try storage.save("value", forKey: "key")
     try storage.delete(forKey: "key")
     for _ in 0..<2 {
-      _ = try storage.rotate()
+      _ = try storage.keyAdministration.rotate()
       #expect(try storage.verify().isSound)
-      _ = try storage.rotate(names: true)
+      _ = try storage.keyAdministration.rotate(names: true)
       #expect(try storage.verify().isSound)
     }
     try storage.save("again", forKey: "key")
@@ -177,9 +177,9 @@ import Testing
     try vault.tamper("DELETE FROM record WHERE value IS NULL")
     let finding = try #require(try storage.verify().findings.first)
     #expect(finding.kind == .alteredRemoval && finding.count == 5)
-    #expect(code { _ = try storage.rotate(names: true) } == .damaged)
+    #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
     try storage.repair(accepting: try storage.verify())
-    _ = try storage.rotate(names: true)
+    _ = try storage.keyAdministration.rotate(names: true)
     #expect(try storage.verify().isSound)
   }
 }

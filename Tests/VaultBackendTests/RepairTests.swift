@@ -128,7 +128,7 @@ import Testing
     let after = try storage.verify()
     #expect(after.isSound && after.recordCount == 8 && after.otherTagCount == 0)
     for key in keys { #expect(try storage.load(String.self, forKey: key) == "value of \(key)") }
-    _ = try storage.rotate(names: true)
+    _ = try storage.keyAdministration.rotate(names: true)
     #expect(try storage.keys().sorted() == keys)
   }
 
@@ -197,7 +197,7 @@ import Testing
     #expect(kept.valueCount == 7 && kept.unreadableCount == 1 && kept.oldFile == nil)
     #expect(try storage.listing().unreadable == 1)
     do {
-      _ = try storage.rotate(names: true)
+      _ = try storage.keyAdministration.rotate(names: true)
       Issue.record("it was renamed")
     } catch {
       #expect(error.message.contains("drop"))
@@ -212,7 +212,7 @@ import Testing
     #expect(try storage.keys().count == 7)
     let after = try vault.storage().verify()
     #expect(after.isSound && after.recordCount == 7 && after.otherTagCount == 0)
-    _ = try storage.rotate(names: true)
+    _ = try storage.keyAdministration.rotate(names: true)
     #expect(try vault.storage().keys().count == 7)
   }
 

@@ -65,7 +65,7 @@ import VaultBackend
     for work in [
       try told { _ = try administration.rotateDataKey(progress: $0) },
       try told { _ = try administration.rotate(progress: $0) },
-      try told { _ = try storage.rotate(names: true, progress: $0) },
+      try told { _ = try storage.keyAdministration.rotate(names: true, progress: $0) },
       try told { _ = try administration.reencrypt(progress: $0) },
     ] {
       #expect(work.0 > 2 && work.1 == 200)

@@ -52,7 +52,7 @@ struct StrayRowTests {
     _ = try fill()
     try vault.tamper(old("CREATE TABLE old.r AS SELECT * FROM record"))
     try vault.tamper(sql)
-    let report = try vault.storage().rotate(openedBy: newSource, names: names)
+    let report = try vault.storage().keyAdministration.rotate(openedBy: newSource, names: names)
     #expect(report.reencrypted == 20 && report.remaining == 0)
     #expect(report.setAside == (sql.contains("NULL") && names ? 0 : 1))
     let next = vault.storage(newSource)
@@ -73,9 +73,10 @@ struct StrayRowTests {
     let storage = try fill()
     try storage.delete(forKey: "key 19")
     try vault.tamper("INSERT INTO record VALUES (\(number), randomblob(64), NULL)")
-    #expect(code { _ = try storage.rotate(openedBy: newSource, names: true) } == .damaged)
+    let keys = storage.keyAdministration
+    #expect(code { _ = try keys.rotate(openedBy: newSource, names: true) } == .damaged)
     try storage.repair(accepting: try storage.verify())
-    let report = try storage.rotate(openedBy: newSource, names: true)
+    let report = try storage.keyAdministration.rotate(openedBy: newSource, names: true)
     #expect(report.reencrypted == 19 && report.remaining == 0)
     let next = vault.storage(newSource)
     #expect(try next.load(String.self, forKey: "key 3") == "value 3")
@@ -88,7 +89,7 @@ struct StrayRowTests {
     try vault.tamper(old("DELETE FROM record WHERE name = (SELECT name FROM old.r)"))
     _ = try vault.run("delete", "key 0")
     try vault.tamper(old("REPLACE INTO record SELECT * FROM old.r"))
-    #expect(code { _ = try storage.rotate(names: true) } == .damaged)
+    #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
     #expect(try storage.verify().findings.map(\.kind) == [.alteredRemoval])
   }
 
@@ -137,7 +138,7 @@ struct StrayRowTests {
     for index in 20..<200 { try storage.save("value \(index)", forKey: "key \(index)") }
     let unfinished = vault.file("unfinished.vault")
     var isFirst = true
-    _ = try storage.rotate(openedBy: newSource) { _, _ in
+    _ = try storage.keyAdministration.rotate(openedBy: newSource) { _, _ in
       guard isFirst else { return }
       isFirst = false
       noError { try vault.storage(newSource).backup(to: unfinished) }
@@ -188,7 +189,7 @@ struct StrayRowTests {
         buckets: manifest.buckets)
     }
     let start = ContinuousClock.now
-    let report = try vault.storage().rotate(openedBy: newSource)
+    let report = try vault.storage().keyAdministration.rotate(openedBy: newSource)
     #expect(report.remaining == 0)
     let next = vault.storage(newSource)
     #expect(try next.keyAdministration.reencrypt().remaining == 0)

@@ -155,7 +155,7 @@ import VaultBackend
   @Test func newNamesDontHideThatARecordIsGone() throws {
     let storage = try fill()
     try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
-    #expect(code { _ = try storage.rotate(names: true) } == .damaged)
+    #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
     #expect(try storage.verify().findings.map(\.kind) == [.deletedRecord])
   }
 

@@ -118,7 +118,8 @@ enum KeyringCalls {
     ///
     /// As a file that it reads: to take as many one by one costs it minutes.
     func start(with count: Int) throws {
-      let folder = URL(filePath: daemon.dataFolder).appending(path: "keyrings")
+      guard let data = daemon.environment["XDG_DATA_HOME"] else { fatalError("no data folder") }
+      let folder = URL(filePath: data).appending(path: "keyrings")
       var file = "[keyring]\ndisplay-name=benchmark\nctime=0\nmtime=0\nlock-on-idle=false\n"
       for number in 1...count {
         let attributes = [
@@ -132,7 +133,6 @@ enum KeyringCalls {
           file += "value=\(attribute.1)\n"
         }
       }
-      daemon.kill()
       try file.write(
         to: folder.appending(path: "benchmark.keyring"), atomically: true, encoding: .utf8)
       try "benchmark".write(

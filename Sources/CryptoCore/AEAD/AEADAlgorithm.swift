@@ -1,7 +1,7 @@
 /// An authenticated cipher with 256-bit keys and 128-bit tags.
 public struct AEADAlgorithm: Hashable, Sendable {
   /// The number that stands for the algorithm in a record; see docs/file-format.md.
-  public let rawValue: UInt8
+  package let rawValue: UInt8
 
   private init(rawValue: UInt8) { self.rawValue = rawValue }
 
@@ -21,22 +21,22 @@ public struct AEADAlgorithm: Hashable, Sendable {
 
   /// Makes the algorithm of a number read from a record; nil when this version does not know the
   /// number.
-  public init?(code: UInt8) {
+  package init?(code: UInt8) {
     guard (1...3).contains(code) else { return nil }
     self.init(rawValue: code)
   }
 
   /// The length of the nonce in bytes.
-  public var nonceSize: Int { self == .xaes256GCM ? 24 : 12 }
+  package var nonceSize: Int { self == .xaes256GCM ? 24 : 12 }
 
   /// The length of the tag in bytes, for every algorithm.
   public static let tagSize = 16
 
   /// The length of a key in bytes, for every algorithm.
-  public static let keySize = 32
+  package static let keySize = 32
 
   /// Whether a key must be replaced before 2^31 seals, NIST SP 800-38D section 8.3.
-  public var countsSeals: Bool { self != .xaes256GCM }
+  package var countsSeals: Bool { self != .xaes256GCM }
 }
 
 extension AEADAlgorithm: CustomStringConvertible {

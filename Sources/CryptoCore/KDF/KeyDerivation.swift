@@ -147,7 +147,7 @@ public enum KeyDerivation: Sendable {
   }
 
   /// Whether the OpenSSL of this machine offers Argon2id.
-  public static let isArgon2idAvailable: Bool = {
+  package static let isArgon2idAvailable: Bool = {
     OpenSSLLibrary.prepare()
     // EVP_KDF_fetch(3) leaves an entry in the error queue when the algorithm is missing.
     defer { ERR_clear_error() }

@@ -5,7 +5,7 @@ public import struct FoundationEssentials.Data
 /// Any thread may use it.
 ///
 /// The layout of a record is specified in docs/file-format.md. A data key does not count its seals:
-/// its owner has to count them and replace the key in time, see ``AEADAlgorithm/countsSeals``.
+/// its owner has to count them and replace the key in time, see `countsSeals` of its algorithm.
 public final class DataKey: Sendable {
   /// The number with which records name their key.
   public let id: UInt32

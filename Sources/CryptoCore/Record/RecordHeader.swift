@@ -1,7 +1,7 @@
 /// The first six bytes of a record: version, algorithm, key id.
 public struct RecordHeader: Hashable, Sendable {
   /// The version that this package writes and reads.
-  public static let currentVersion: UInt8 = 1
+  package static let currentVersion: UInt8 = 1
   static let byteCount = 6
 
   /// The algorithm that sealed the record.

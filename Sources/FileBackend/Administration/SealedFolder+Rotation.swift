@@ -23,7 +23,7 @@ extension SealedFolder {
     openedBy source: KeySource? = nil, names: Bool = false, progress: Progress? = nil
   ) throws(StorageError) -> SealedFolderRotation {
     let place = try preparedForWriting()
-    let report = try index.rotate(openedBy: source, names: names)
+    let report = try index.keyAdministration.rotate(openedBy: source, names: names)
     return try reseal(in: place, report, progress)
   }
 

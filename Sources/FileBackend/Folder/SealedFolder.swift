@@ -1,7 +1,7 @@
 public import CryptoCore
 internal import Glibc
 public import StorageCore
-public import VaultBackend
+package import VaultBackend
 
 public import struct FoundationEssentials.Data
 public import struct FoundationEssentials.URL
@@ -81,7 +81,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
   public convenience init(
     at url: URL, keySource: KeySource, access: StoreAccess = .readWrite,
     folderTrust: FolderTrust = .owner, algorithm: AEADAlgorithm = .aes256GCM,
-    deadline: Duration = VaultDelegate.standardDeadline, errorClosure: StorageErrorClosure? = nil
+    deadline: Duration = .seconds(5), errorClosure: StorageErrorClosure? = nil
   ) {
     self.init(
       VaultStorage(

@@ -3,7 +3,7 @@
 
 public import StorageCore
 
-extension UnwrappedSealedFileStore {
+extension UnwrappedSealedFile {
   /// Not available: the property needs a default.
   @available(
     *, unavailable,
@@ -14,7 +14,7 @@ extension UnwrappedSealedFileStore {
   }
 }
 
-extension UnwrappedCodableSealedFileStore {
+extension UnwrappedCodableSealedFile {
   /// Not available: the property needs a default.
   @available(
     *, unavailable,

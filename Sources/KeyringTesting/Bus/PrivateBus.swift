@@ -58,7 +58,7 @@ public final class PrivateBus: Sendable {
   public func stop() { end(with: SIGTERM) }
 
   /// Ends the bus at once.
-  public func kill() { end(with: SIGKILL) }
+  package func kill() { end(with: SIGKILL) }
 
   /// Ends the bus, if it runs, and starts another one at the same address.
   ///
@@ -69,10 +69,10 @@ public final class PrivateBus: Sendable {
   }
 
   /// Stops the bus without ending it: it accepts connections and calls, but answers nothing.
-  public func suspend() { daemon.withLock { $0?.suspend() } }
+  package func suspend() { daemon.withLock { $0?.suspend() } }
 
   /// Lets a suspended bus go on.
-  public func resume() { daemon.withLock { $0?.send(SIGCONT) } }
+  package func resume() { daemon.withLock { $0?.send(SIGCONT) } }
 
   /// A new connection.
   func connect() throws(KeyringTestingError) -> BusConnection { try BusConnection(address) }

@@ -1,5 +1,5 @@
 /// A value as D-Bus carries it: the types that the Secret Service uses.
-public indirect enum DBusValue: Hashable, Sendable {
+package indirect enum DBusValue: Hashable, Sendable {
   /// A truth value, `b`.
   case boolean(Bool)
   /// A number of 32 bits, `u`.

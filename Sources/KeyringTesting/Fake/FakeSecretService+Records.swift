@@ -18,18 +18,18 @@ extension FakeSecretService {
   }
 
   /// A collection in the fake.
-  public struct Collection: Hashable, Sendable {
+  package struct Collection: Hashable, Sendable {
     /// Its object's path.
-    public let path: String
+    package let path: String
     /// What people call it.
-    public var label: String
+    package var label: String
     /// Whether it is locked.
-    public var isLocked: Bool
+    package var isLocked: Bool
     /// What is in it, the oldest first.
-    public var items: [Item] = []
+    package var items: [Item] = []
     /// When it was made, in seconds since 1970.
-    public var created: UInt64
+    package var created: UInt64
     /// When it was changed last, in seconds since 1970.
-    public var modified: UInt64
+    package var modified: UInt64
   }
 }

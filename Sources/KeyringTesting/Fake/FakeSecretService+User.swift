@@ -48,7 +48,7 @@ extension FakeSecretService {
   ///   - alias: an alias that leads to it, if any.
   /// - Returns: its path.
   @discardableResult
-  public func addCollection(label: String, alias: String = "") -> String {
+  package func addCollection(label: String, alias: String = "") -> String {
     var path = ""
     update { path = $0.makeCollection(label: label, alias: alias) }
     return path
@@ -61,7 +61,7 @@ extension FakeSecretService {
   public func unlock(_ collection: String = "default") { setLocked(false, collection) }
 
   /// Locks an item, and nothing else in its collection, as KeePassXC does for each program.
-  public func lockItem(_ path: String) { update { $0.lockedItems.insert(path) } }
+  package func lockItem(_ path: String) { update { $0.lockedItems.insert(path) } }
 
   /// Ends all prompts that are on the screen.
   ///

@@ -51,23 +51,23 @@ public final class FakeSecretService: Sendable {
 
   /// How many calls came, by names such as `Service.GetSecrets` or `Properties.GetAll`, including
   /// calls that were not answered.
-  public var calls: [String: Int] { state.withLock { $0.calls } }
+  package var calls: [String: Int] { state.withLock { $0.calls } }
 
   /// How many calls came.
   ///
   /// - Parameter method: its name, such as `GetSecrets` or `Item.Delete`; nil means all methods.
   /// - Returns: how many came since the start or ``forgetCalls()``.
-  public func callCount(_ method: String? = nil) -> Int {
+  package func callCount(_ method: String? = nil) -> Int {
     calls.filter { name, _ in
       method == nil || name == method || name.split(separator: ".").last.map(String.init) == method
     }.values.reduce(0, +)
   }
 
   /// Begins to count anew.
-  public func forgetCalls() { state.withLock { $0.calls = [:] } }
+  package func forgetCalls() { state.withLock { $0.calls = [:] } }
 
   /// The collections, including those that are hidden on the bus.
-  public var collections: [Collection] { state.withLock { $0.collections } }
+  package var collections: [Collection] { state.withLock { $0.collections } }
 
   /// The items of all collections, including those that are hidden on the bus.
   public var items: [Item] { collections.flatMap(\.items) }

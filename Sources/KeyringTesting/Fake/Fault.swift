@@ -19,13 +19,13 @@ extension FakeSecretService {
     public static let hangs = Fault(.hang(carriesOut: false))
 
     /// The call is carried out and never answered.
-    public static let carriesOutAndHangs = Fault(.hang(carriesOut: true))
+    package static let carriesOutAndHangs = Fault(.hang(carriesOut: true))
 
     /// The connection to the bus is dropped, and the call does nothing.
     public static let dies = Fault(.die(carriesOut: false))
 
     /// The call is carried out, and the connection to the bus is dropped before the answer.
-    public static let carriesOutAndDies = Fault(.die(carriesOut: true))
+    package static let carriesOutAndDies = Fault(.die(carriesOut: true))
 
     /// The call is carried out at once and answered after that time.
     public static func answersLate(_ delay: Duration) -> Fault { Fault(.answerLate(delay)) }
@@ -36,7 +36,7 @@ extension FakeSecretService {
     }
 
     /// The call does nothing and is answered with these values, whether they fit or not.
-    public static func answers(_ values: DBusValue...) -> Fault { Fault(.answer(values)) }
+    package static func answers(_ values: DBusValue...) -> Fault { Fault(.answer(values)) }
 
     /// The same fault, in some calls only.
     ///

@@ -18,17 +18,17 @@ extension FakeSecretService {
     ///
     /// It runs on the fake's own thread and may use the fake: to lock a collection between a search
     /// and a read, for example.
-    public var beforeEachCall: (@Sendable (_ method: String) -> Void)?
+    package var beforeEachCall: (@Sendable (_ method: String) -> Void)?
 
     /// How many times OpenSession fails at first, as KWallet's does now and then.
-    public var failingSessions = 0
+    package var failingSessions = 0
 
     /// How many of the first sessions have another key than the client, as KWallet's do once in
     /// 256: nobody can decrypt their secrets, and CreateItem leaves an empty item and fails.
-    public var foreignKeys = 0
+    package var foreignKeys = 0
 
     /// The D-Bus error that answers calls of missing objects.
-    public var missingObjectError = "org.freedesktop.Secret.Error.NoSuchObject"
+    package var missingObjectError = "org.freedesktop.Secret.Error.NoSuchObject"
 
     // MARK: Collections
 
@@ -36,23 +36,23 @@ extension FakeSecretService {
     public var hasDefaultCollection = true
 
     /// Whether callers see any collection at all; stored items stay, but are hidden.
-    public var hasCollections = true
+    package var hasCollections = true
 
     /// Whether collections that are made from now on are locked.
     public var startsLocked = false
 
     /// What callers see of the items of a locked collection.
-    public var lockedItems = LockedItems.refused
+    package var lockedItems = LockedItems.refused
 
     /// Whether searches in all collections are never answered while all of them are locked.
-    public var lockedSearchHangs = false
+    package var lockedSearchHangs = false
 
     /// Whether one locked item makes GetSecrets refuse all items.
-    public var refusesSecretsForLocked = false
+    package var refusesSecretsForLocked = false
 
     /// The error with which GetSecrets refuses all items if one is missing; nil to leave out that
     /// one.
-    public var missingSecretError: String?
+    package var missingSecretError: String?
 
     // MARK: Prompts
 
@@ -66,52 +66,52 @@ extension FakeSecretService {
     public var promptDelay = Duration.zero
 
     /// Whether Completed is broadcast, so that only clients that asked the bus for it receive it.
-    public var broadcastsCompleted = false
+    package var broadcastsCompleted = false
 
     // MARK: Items
 
     /// Attributes that an item has beside those that were given; those given do not replace them.
-    public var addedAttributes: (@Sendable (Item) -> [String: String])?
+    package var addedAttributes: (@Sendable (Item) -> [String: String])?
 
     /// Whether a search for no attributes finds nothing instead of everything.
-    public var emptySearchFindsNothing = false
+    package var emptySearchFindsNothing = false
 
     /// Names of attributes that are refused, such as `Password`.
-    public var refusedAttributes: Set<String> = []
+    package var refusedAttributes: Set<String> = []
 
     /// Texts that no value of an attribute may contain, such as `{REF:`.
-    public var refusedValues: Set<String> = []
+    package var refusedValues: Set<String> = []
 
     /// Whether an item without a label is refused.
-    public var refusesEmptyLabel = false
+    package var refusesEmptyLabel = false
 
     /// Whether replacing also takes an item that has the given attributes *and others*.
-    public var replacesSupersets = false
+    package var replacesSupersets = false
 
     /// How secrets that are stored as `text/plain` are kept.
-    public var textSecrets = TextSecrets.kept
+    package var textSecrets = TextSecrets.kept
 
     /// Whether every secret is said to be `text/plain`.
-    public var forgetsContentTypes = false
+    package var forgetsContentTypes = false
 
     /// Whether CreateItem stores nothing and says that it did.
-    public var storesNothing = false
+    package var storesNothing = false
 
     /// Whether Delete of an item removes nothing and says that it did.
-    public var deletesNothing = false
+    package var deletesNothing = false
 
     // MARK: Signals
 
     /// How many times ItemChanged is sent when a secret is changed.
-    public var signalsPerSecretChange = 1
+    package var signalsPerSecretChange = 1
 
     /// How many times ItemChanged is sent when attributes or a label are changed.
-    public var signalsPerAttributeChange = 1
+    package var signalsPerAttributeChange = 1
 
     // MARK: Lies
 
     /// Which parts of the answers are false.
-    public var lies: Lies = []
+    package var lies: Lies = []
 
     /// These manners, with a fault in some methods.
     ///
@@ -131,7 +131,7 @@ extension FakeSecretService {
   }
 
   /// What callers see of the items of a locked collection.
-  public enum LockedItems: Sendable {
+  package enum LockedItems: Sendable {
     /// They are found, and reading or changing one fails with IsLocked.
     case refused
     /// They are not there.
@@ -169,7 +169,7 @@ extension FakeSecretService {
   }
 
   /// How secrets that are stored as `text/plain` are kept.
-  public enum TextSecrets: Sendable {
+  package enum TextSecrets: Sendable {
     /// They stay as they are.
     case kept
     /// Bytes that are not UTF-8 are replaced.
@@ -181,30 +181,30 @@ extension FakeSecretService {
   /// Which parts of the answers are false.
   ///
   /// Secrets stay as they are stored: ``FakeSecretService/items`` shows them.
-  public struct Lies: OptionSet, Hashable, Sendable {
+  package struct Lies: OptionSet, Hashable, Sendable {
     /// The bits.
-    public let rawValue: Int
+    package let rawValue: Int
     /// Lies of these bits.
-    public init(rawValue: Int) { self.rawValue = rawValue }
+    package init(rawValue: Int) { self.rawValue = rawValue }
     /// Secrets are those of another item, if there is one.
-    public static let secretsOfOtherItems = Lies(rawValue: 1)
+    package static let secretsOfOtherItems = Lies(rawValue: 1)
     /// Secrets lack their last byte; empty ones have one.
-    public static let cutSecrets = Lies(rawValue: 2)
+    package static let cutSecrets = Lies(rawValue: 2)
     /// Secrets are followed by 16 MiB of zeros.
-    public static let longSecrets = Lies(rawValue: 4)
+    package static let longSecrets = Lies(rawValue: 4)
     /// Secrets name a session that does not exist.
-    public static let foreignSessions = Lies(rawValue: 8)
+    package static let foreignSessions = Lies(rawValue: 8)
     /// GetSecrets leaves out the last item.
-    public static let missingSecrets = Lies(rawValue: 16)
+    package static let missingSecrets = Lies(rawValue: 16)
     /// GetSecrets answers with an item that was not asked for, too.
-    public static let extraSecrets = Lies(rawValue: 32)
+    package static let extraSecrets = Lies(rawValue: 32)
     /// Searches and lists name items that are no objects of the service.
-    public static let foreignPaths = Lies(rawValue: 64)
+    package static let foreignPaths = Lies(rawValue: 64)
     /// Searches find every item, whatever its attributes.
-    public static let foundItems = Lies(rawValue: 128)
+    package static let foundItems = Lies(rawValue: 128)
     /// Every answer, and every prompt's result, has one number in place of the right values.
-    public static let wrongTypes = Lies(rawValue: 256)
+    package static let wrongTypes = Lies(rawValue: 256)
     /// Collections and items say that they are unlocked when they are not.
-    public static let unlocked = Lies(rawValue: 512)
+    package static let unlocked = Lies(rawValue: 512)
   }
 }

@@ -45,7 +45,7 @@ extension GnomeKeyring {
   ///   - password: its password, when it is not the one that the daemon was started with.
   /// - Returns: its path.
   /// - Throws: ``KeyringTestingError`` when it was not made.
-  public func createCollection(label: String, password: String? = nil) throws -> String {
+  package func createCollection(label: String, password: String? = nil) throws -> String {
     let client = try client()
     let answer = try client.call(
       SecretServiceName.withoutPrompt, "CreateWithMasterPassword",

@@ -37,7 +37,7 @@ public final class GnomeKeyring: Sendable {
   deinit { kill() }
 
   /// Where its files are: a folder that holds `keyrings`.
-  public var dataFolder: String { folder.path + "/data" }
+  package var dataFolder: String { folder.path + "/data" }
 
   /// The environment variables that a client needs to use this daemon, and nothing of the user's
   /// own.
@@ -49,7 +49,7 @@ public final class GnomeKeyring: Sendable {
   }
 
   /// Ends the daemon at once.
-  public func kill() { daemon.withLock { $0.take() }?.kill() }
+  package func kill() { daemon.withLock { $0.take() }?.kill() }
 
   /// Ends the daemon, if it runs, and starts it again with the same files.
   ///
@@ -61,10 +61,10 @@ public final class GnomeKeyring: Sendable {
   }
 
   /// Stops the daemon without ending it: it keeps its name, and answers nothing.
-  public func suspend() { daemon.withLock { $0?.suspend() } }
+  package func suspend() { daemon.withLock { $0?.suspend() } }
 
   /// Lets a suspended daemon go on.
-  public func resume() { daemon.withLock { $0?.send(SIGCONT) } }
+  package func resume() { daemon.withLock { $0?.send(SIGCONT) } }
 
   private func start(unlocked: Bool) throws(KeyringTestingError) {
     // gnome-keyring 42 to 50 abort if a program's first call comes before they have noted the

@@ -9,7 +9,7 @@
 /// included.
 public struct StorageAuditReport: Hashable, Sendable {
   /// The schema version of ``json``; docs/localdata-catalog.md describes it.
-  public static let schemaVersion = 1
+  package static let schemaVersion = 1
 
   /// The application's id; nil in a report of only a catalog.
   public let applicationID: String?
@@ -47,18 +47,5 @@ public struct StorageAuditReport: Hashable, Sendable {
   /// Creates a static report of a catalog; opens nothing.
   public init<Catalog: StorageKeyCatalog>(for catalog: Catalog.Type) {
     self.init(of: Catalog.allKeys, catalog: "\(Catalog.self)")
-  }
-
-  /// The static report of a catalog as text.
-  public static func renderText<Catalog: StorageKeyCatalog>(for catalog: Catalog.Type) -> String {
-    StorageAuditReport(for: catalog).text
-  }
-
-  /// The static report of a catalog as JSON, with a schema version.
-  ///
-  /// `securestore audit` reads it. ``StorageRouter/catalogReport()`` gives a report that includes
-  /// the configuration.
-  public static func renderJSON<Catalog: StorageKeyCatalog>(for catalog: Catalog.Type) -> String {
-    StorageAuditReport(for: catalog).json
   }
 }

@@ -47,10 +47,10 @@ extension StorageRouter {
 }
 
 /// The keys that are stored properties of a value.
-public enum StorageKeyList: Sendable {
+package enum StorageKeyList: Sendable {
   /// The keys among the stored properties of a struct, in their order; includes those of nested
   /// structs.
-  public static func keys<Keys>(of keys: Keys) -> [AnyStorageKey] {
+  package static func keys<Keys>(of keys: Keys) -> [AnyStorageKey] {
     Mirror(reflecting: keys).children.flatMap { child -> [AnyStorageKey] in
       if let key = child.value as? any StorageKey { return [AnyStorageKey(key)] }
       return Mirror(reflecting: child.value).displayStyle == .struct

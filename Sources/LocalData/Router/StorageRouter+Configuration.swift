@@ -11,17 +11,17 @@ public import struct FoundationEssentials.URL
 /// instead.
 extension StorageRouter {
   /// The values for keys that omit a service or a group.
-  public var storageConfiguration: StorageConfiguration { core.state.withLock { $0.storage } }
+  package var storageConfiguration: StorageConfiguration { core.state.withLock { $0.storage } }
   /// Where the master key is, and values for keys that omit a detail.
-  public var encryptionConfiguration: EncryptionConfiguration {
+  package var encryptionConfiguration: EncryptionConfiguration {
     core.state.withLock { $0.encryption }
   }
   /// Where files are within the standard folders.
-  public var fileStorageConfiguration: FileStorageConfiguration {
+  package var fileStorageConfiguration: FileStorageConfiguration {
     core.state.withLock { $0.files }
   }
   /// The limit for values that are sent to other machines automatically.
-  public var syncConfiguration: SyncConfiguration { core.state.withLock { $0.sync } }
+  package var syncConfiguration: SyncConfiguration { core.state.withLock { $0.sync } }
 
   /// Sets the values for keys that omit a service or a group.
   public func updateStorageConfiguration(_ configuration: StorageConfiguration) async {

@@ -16,7 +16,7 @@ public struct RemoteMachine: Hashable, Sendable {
 // others.
 extension RemoteStorage {
   /// What the names of these values begin with; a program uses no such name for its own.
-  public static let machinePrefix = "securestore.machine/"
+  package static let machinePrefix = "securestore.machine/"
 
   private struct Word: Codable {
     /// By their random marks: a slot that is removed gives its number to another one.

@@ -1,4 +1,4 @@
-public import CryptoCore
+package import CryptoCore
 
 /// Why a store could not do what was asked.
 ///
@@ -199,7 +199,7 @@ extension StorageError {
   /// - Parameters:
   ///   - error: the error of CryptoCore.
   ///   - key: the key name concerned.
-  public init(_ error: CryptoError, key: String? = nil) {
+  package init(_ error: CryptoError, key: String? = nil) {
     let number = error.openSSLErrors.first.map { Int(bitPattern: $0) }
     switch error.code {
     case .authenticationFailed:

@@ -82,7 +82,7 @@ public struct KeyAdministration: Sendable, BlockingCalls {
   /// - Returns: the slot, or nil for a store in which nothing was saved.
   /// - Throws: `StorageError`, as a read does: `wrongKey` or `keyUnavailable` when the source opens
   ///   no slot.
-  public func ownSlot() throws(StorageError) -> KeySlot? {
+  package func ownSlot() throws(StorageError) -> KeySlot? {
     try opening().map { KeySlot($0.slot) }
   }
 
@@ -92,7 +92,7 @@ public struct KeyAdministration: Sendable, BlockingCalls {
   ///
   /// - Returns: the slots; none for a store in which nothing was saved.
   /// - Throws: `StorageError` when the source or the store can't be read.
-  public func openedSlots() throws(StorageError) -> [KeySlot] {
+  package func openedSlots() throws(StorageError) -> [KeySlot] {
     try opened().map { KeySlot($0) }
   }
 

@@ -1,10 +1,10 @@
 /// The type and size of a stored value, known without decoding it as a Swift type.
-public struct ValueSummary: Hashable, Sendable {
+package struct ValueSummary: Hashable, Sendable {
   /// The type under which the value is stored.
-  public let type: ValueType
+  package let type: ValueType
   /// The size of the value in bytes: the UTF-8 bytes of a text, the bytes of data, or the encoded
   /// form of any other type.
-  public let byteCount: Int
+  package let byteCount: Int
 }
 
 extension Storage {
@@ -13,7 +13,7 @@ extension Storage {
   /// Works for every type, including types that this program doesn't know. The record is opened.
   ///
   /// - Throws: `StorageError`: `damaged`, or the reason why the store can't be read.
-  public func summary(forKey key: StoreKey) throws(StorageError) -> ValueSummary? {
+  package func summary(forKey key: StoreKey) throws(StorageError) -> ValueSummary? {
     var summary: ValueSummary?
     _ = try store.withPayload(store.name(key)) { (payload) throws(StorageError) in
       summary = try ValueSummary(ofPayload: payload)
@@ -29,7 +29,7 @@ extension StorageTransaction {
   /// transaction has written count.
   ///
   /// - Throws: `StorageError`: `damaged`, or the reason why the store can't be read.
-  public func summary(forKey key: StoreKey) throws(StorageError) -> ValueSummary? {
+  package func summary(forKey key: StoreKey) throws(StorageError) -> ValueSummary? {
     var summary: ValueSummary?
     _ = try withPayload(key) { (payload) throws(StorageError) in
       summary = try ValueSummary(ofPayload: payload)

@@ -9,7 +9,7 @@ extension VaultStorage {
   ///
   /// - Throws: `StorageError`: `denied` for a folder where others could replace the vault, and for
   ///   root in another user's folder, `readOnly` or `full` when it can't be made; nothing was made.
-  public func createFolder() throws(StorageError) {
+  package func createFolder() throws(StorageError) {
     guard access == .readWrite else {
       throw StorageError(
         .readOnly, "the vault was opened read-only; open it with write access to make its folder",
@@ -46,36 +46,5 @@ extension VaultStorage {
   static func changingKeys(_ engine: VaultEngine) -> StorageError {
     StorageError(
       .busy, "another program kept changing the vault's keys; try again", path: engine.file.path)
-  }
-
-  /// Replaces all keys after one of them leaked; with `names` also the key that hashes names.
-  ///
-  /// The same as `keyAdministration.rotate(openedBy:names:keepingOldKeys:progress:)`.
-  ///
-  /// - Parameters:
-  ///   - source: the key source that opens the vault from now on; nil keeps the storage's own.
-  ///   - names: whether all names are hashed again, in one step that other writers wait for.
-  ///   - keepingOldKeys: whether the old data keys stay valid for records of other authentication
-  ///     tags.
-  ///   - progress: called now and then with the number of finished records and of all records.
-  /// - Returns: how many records were sealed again, left as they were, and set aside. A value that
-  ///   was set aside can't be read until it is taken back.
-  /// - Throws: `StorageError`; the vault then opens with the old source or with the new one.
-  public func rotate(
-    openedBy source: KeySource? = nil, names: Bool = false, keepingOldKeys: Bool = false,
-    progress: ((Int, Int) -> Void)? = nil
-  ) throws(StorageError) -> ReencryptionReport {
-    try keyAdministration.rotate(
-      openedBy: source, names: names, keepingOldKeys: keepingOldKeys, progress: progress)
-  }
-
-  /// Adds a key slot for a recovery key, which opens the vault when its key source is lost.
-  ///
-  /// The same as `keyAdministration.exportRecoveryKey()`.
-  ///
-  /// - Returns: the key. Write it down and keep it elsewhere; it can't be shown again.
-  /// - Throws: `StorageError`: `full` when the vault has 32 slots.
-  public func exportRecovery() throws(StorageError) -> RecoveryKey {
-    try keyAdministration.exportRecoveryKey()
   }
 }

@@ -93,7 +93,7 @@ extension VaultStorage {
   /// - Returns: what the vault would hold; without a place for the old file.
   /// - Throws: `StorageError`: why that can't be known. If the header can't be read, for example,
   ///   no repair is possible.
-  public func previewRepair(
+  package func previewRepair(
     accepting report: VaultReport, droppingUnreadable: Bool = false
   ) throws(StorageError) -> VaultRepair {
     let engine = try delegate.vault()

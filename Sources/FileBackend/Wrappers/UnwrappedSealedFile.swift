@@ -8,9 +8,9 @@ public import struct FoundationEssentials.Data
 ///     @UnwrappedSealedFile("notes") var notes = ""
 ///
 /// The default is never stored. Reading the property when the folder fails gives the default and
-/// reports the error. Everything else works as in ``SealedFileStore``.
+/// reports the error. Everything else works as in ``SealedFile``.
 @propertyWrapper
-public struct UnwrappedSealedFileStore<Value>: DefaultedStoredProperty {
+public struct UnwrappedSealedFile<Value>: DefaultedStoredProperty {
   /// The folder, the name and the coding.
   public let core: SealedFileCore<Value>
   /// The value of the property when there is no file.
@@ -37,17 +37,17 @@ public struct UnwrappedSealedFileStore<Value>: DefaultedStoredProperty {
   }
 
   /// The wrapper itself: `$property.load()` and the like.
-  public var projectedValue: UnwrappedSealedFileStore { self }
+  public var projectedValue: UnwrappedSealedFile { self }
 }
 
-extension UnwrappedSealedFileStore where Value == Data {
+extension UnwrappedSealedFile where Value == Data {
   /// Creates a property of the standard folder or of another folder.
   public init(wrappedValue: Value, _ name: StoreKey, in folder: SealedFolder = .standard) {
     self.init(wrappedValue: wrappedValue, folder, name, coding: .bytes)
   }
 }
 
-extension UnwrappedSealedFileStore where Value == String {
+extension UnwrappedSealedFile where Value == String {
   /// Creates a property of the standard folder or of another folder.
   public init(wrappedValue: Value, _ name: StoreKey, in folder: SealedFolder = .standard) {
     self.init(wrappedValue: wrappedValue, folder, name, coding: .text)
@@ -58,9 +58,9 @@ extension UnwrappedSealedFileStore where Value == String {
 /// is no file.
 ///
 /// The value is encoded as JSON unless you pass another `CodableCoding`. Everything else works as
-/// in ``UnwrappedSealedFileStore``.
+/// in ``UnwrappedSealedFile``.
 @propertyWrapper
-public struct UnwrappedCodableSealedFileStore<Value: Codable>: DefaultedStoredProperty {
+public struct UnwrappedCodableSealedFile<Value: Codable>: DefaultedStoredProperty {
   /// The folder, the name and the coding.
   public let core: SealedFileCore<Value>
   /// The value of the property when there is no file.
@@ -88,18 +88,18 @@ public struct UnwrappedCodableSealedFileStore<Value: Codable>: DefaultedStoredPr
   }
 
   /// The wrapper itself: `$property.load()` and the like.
-  public var projectedValue: UnwrappedCodableSealedFileStore { self }
+  public var projectedValue: UnwrappedCodableSealedFile { self }
 }
 
-extension UnwrappedSealedFileStore: Sendable where Value: Sendable {}
-extension UnwrappedCodableSealedFileStore: Sendable where Value: Sendable {}
+extension UnwrappedSealedFile: Sendable where Value: Sendable {}
+extension UnwrappedCodableSealedFile: Sendable where Value: Sendable {}
 
-extension UnwrappedSealedFileStore: RedactedDescription {
+extension UnwrappedSealedFile: RedactedDescription {
   /// The name, and neither value nor default.
-  public var description: String { "UnwrappedSealedFileStore(\"\(name)\")" }
+  public var description: String { "UnwrappedSealedFile(\"\(name)\")" }
 }
 
-extension UnwrappedCodableSealedFileStore: RedactedDescription {
+extension UnwrappedCodableSealedFile: RedactedDescription {
   /// The name, and neither value nor default.
-  public var description: String { "UnwrappedCodableSealedFileStore(\"\(name)\")" }
+  public var description: String { "UnwrappedCodableSealedFile(\"\(name)\")" }
 }

@@ -18,7 +18,7 @@ public import struct FoundationEssentials.Data
 /// `$property.save(_:)`; after `busy`, `timedOut` or `cancelled`, only the next assignment is
 /// refused. Copies of a wrapper address the same file.
 @propertyWrapper
-public struct SealedFileStore<Value>: OptionalStoredProperty, Sendable {
+public struct SealedFile<Value>: OptionalStoredProperty, Sendable {
   /// The folder, the name and the coding.
   public let core: SealedFileCore<Value>
 
@@ -44,10 +44,10 @@ public struct SealedFileStore<Value>: OptionalStoredProperty, Sendable {
   }
 
   /// The wrapper itself: `$property.load()` and the like.
-  public var projectedValue: SealedFileStore { self }
+  public var projectedValue: SealedFile { self }
 }
 
-extension SealedFileStore where Value == Data {
+extension SealedFile where Value == Data {
   /// Creates a property of the standard folder or of another folder.
   public init(
     wrappedValue: Value? = nil, _ name: StoreKey, in folder: SealedFolder = .standard
@@ -56,7 +56,7 @@ extension SealedFileStore where Value == Data {
   }
 }
 
-extension SealedFileStore where Value == String {
+extension SealedFile where Value == String {
   /// Creates a property of the standard folder or of another folder.
   public init(
     wrappedValue: Value? = nil, _ name: StoreKey, in folder: SealedFolder = .standard
@@ -68,9 +68,9 @@ extension SealedFileStore where Value == String {
 /// A property of a `Codable` type that is a file of a sealed folder; `nil` when there is no file.
 ///
 /// The value is encoded as JSON unless you pass another `CodableCoding`. Everything else works as
-/// in ``SealedFileStore``.
+/// in ``SealedFile``.
 @propertyWrapper
-public struct CodableSealedFileStore<Value: Codable>: OptionalStoredProperty, Sendable {
+public struct CodableSealedFile<Value: Codable>: OptionalStoredProperty, Sendable {
   /// The folder, the name and the coding.
   public let core: SealedFileCore<Value>
 
@@ -96,15 +96,15 @@ public struct CodableSealedFileStore<Value: Codable>: OptionalStoredProperty, Se
   }
 
   /// The wrapper itself: `$property.load()` and the like.
-  public var projectedValue: CodableSealedFileStore { self }
+  public var projectedValue: CodableSealedFile { self }
 }
 
-extension SealedFileStore: RedactedDescription {
+extension SealedFile: RedactedDescription {
   /// The name, and no value.
-  public var description: String { "SealedFileStore(\"\(name)\")" }
+  public var description: String { "SealedFile(\"\(name)\")" }
 }
 
-extension CodableSealedFileStore: RedactedDescription {
+extension CodableSealedFile: RedactedDescription {
   /// The name, and no value.
-  public var description: String { "CodableSealedFileStore(\"\(name)\")" }
+  public var description: String { "CodableSealedFile(\"\(name)\")" }
 }
