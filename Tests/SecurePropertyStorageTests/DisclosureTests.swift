@@ -209,6 +209,7 @@ final class Showing {
     let secret = try SecureBytes(Array(Marker.passphrase.utf8))
     show(KeySource.key(Marker.key), KeySource.passphrase(Marker.passphrase))
     show(KeySource.passphrase(secret), KeySource.recovery(Marker.recovery), Marker.recovery)
+    show(KeyCommand(["/bin/echo", Marker.passphrase]))
     show(KeySource.firstAvailable([.key(Marker.key), .passphrase(Marker.passphrase)]))
     show(KeyMaterial.key(Marker.key), KeyMaterial.passphrase(secret))
     show(PassphraseDerivation.scrypt(cost: 16).withoutFloor)

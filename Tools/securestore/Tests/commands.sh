@@ -211,7 +211,7 @@ if ((EUID == 0)) && [[ -x /lib/systemd/systemd ]]; then
   service >tool.service
   : >service.out
   { declare -f in_systemd; echo "in_systemd $work"; } >in-systemd
-  timeout 60 script -qec "unshare --fork --pid --mount --mount-proc --propagation private bash -eu $work/in-systemd" \
+  timeout 60 script -qec "unshare --fork --pid --uts --ipc --mount --mount-proc --propagation private bash -eu $work/in-systemd" \
     /dev/null >systemd.log 2>&1 </dev/null || fail "systemd: $(cat systemd.log)"
   grep -q 'created .*a.vault, which opens with command' service.out || fail "in a service: $(cat service.out)"
   tail -n 1 service.out | grep -qx value || fail "in a service: $(cat service.out)"

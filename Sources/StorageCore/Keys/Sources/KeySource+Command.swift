@@ -262,3 +262,8 @@ public struct KeyCommand: Sendable {
         + "absolute path")
   }
 }
+
+extension KeyCommand: RedactedDescription {
+  /// The program, and none of its arguments: they are the caller's.
+  public var description: String { "KeyCommand(\(arguments.first ?? ""))" }
+}
