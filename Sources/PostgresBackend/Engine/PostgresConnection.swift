@@ -33,7 +33,6 @@ final class PostgresConnection: @unchecked Sendable {
     let bytes: [UInt8]?
 
     static func text(_ text: String) -> Parameter { Parameter(type: 25, bytes: Array(text.utf8)) }
-
     static func byteArrays(_ all: [[UInt8]?]) -> Parameter { array(1001, of: 17, all) }
     static func transactions(_ all: [UInt64?]) -> Parameter {
       array(271, of: 5069, all.map { $0.map { bigEndian($0) } })
@@ -48,8 +47,7 @@ final class PostgresConnection: @unchecked Sendable {
     /// An array of one dimension: array_recv() of the server.
     private static func array(_ type: Oid, of element: Oid, _ all: [[UInt8]?]) -> Parameter {
       let head: [UInt32] =
-        all.isEmpty
-        ? [0, 0, element] : [1, 1, element, UInt32(all.count), 1]
+        all.isEmpty ? [0, 0, element] : [1, 1, element, UInt32(all.count), 1]
       var bytes = head.flatMap { bigEndian($0) }
       for element in all {
         bytes += bigEndian(UInt32(bitPattern: element.map { Int32($0.count) } ?? -1))
@@ -116,8 +114,7 @@ final class PostgresConnection: @unchecked Sendable {
     var next = PGRES_POLLING_WRITING
     while unsafe sps_PQstatus(connection) != CONNECTION_BAD, next != PGRES_POLLING_OK {
       guard next != PGRES_POLLING_FAILED else { break }
-      try wait(
-        next == PGRES_POLLING_READING ? POLLIN : POLLOUT, by: deadline, .connecting)
+      try wait(next == PGRES_POLLING_READING ? POLLIN : POLLOUT, by: deadline, .connecting)
       next = unsafe sps_PQconnectPoll(connection)
     }
     guard next == PGRES_POLLING_OK, unsafe sps_PQsetnonblocking(connection, 1) == 0 else {
@@ -310,8 +307,12 @@ final class PostgresConnection: @unchecked Sendable {
 
   private func takeOwed(by deadline: Deadline) throws(PostgresFailure) {
     guard owesAnswer else { return }
-    try flush(by: deadline)
-    while let result = unsafe try nextResult(by: deadline) { unsafe sps_PQclear(result) }
+    do throws(PostgresFailure) {
+      try flush(by: deadline)
+      while let result = unsafe try nextResult(by: deadline) { unsafe sps_PQclear(result) }
+    } catch {
+      throw error.beforeAsking
+    }
     owesAnswer = false
   }
 
@@ -382,12 +383,10 @@ final class PostgresConnection: @unchecked Sendable {
   /// - Returns: the texts that have arrived; none after the time given.
   /// - Throws: `PostgresFailure` when the connection is gone.
   func notifications(within nanoseconds: Int64) throws(PostgresFailure) -> [String] {
-    var texts = takeNotifications()
-    guard texts.isEmpty else { return texts }
-    guard try isReady(POLLIN, within: nanoseconds, .asking) else { return [] }
+    let texts = takeNotifications()
+    guard texts.isEmpty, try isReady(POLLIN, within: nanoseconds, .asking) else { return texts }
     guard unsafe sps_PQconsumeInput(connection) == 1 else { throw lost(.asking) }
-    texts = takeNotifications()
-    return texts
+    return takeNotifications()
   }
 
   private func takeNotifications() -> [String] {

@@ -38,7 +38,7 @@ struct PostgresFailure: Error {
     static let message = Int32(UInt8(ascii: "M"))
   }
 
-  private let stage: Stage
+  private var stage: Stage
   /// PostgreSQL's code of the error; empty where the server said nothing.
   let state: String
   private let message: String
@@ -82,6 +82,13 @@ struct PostgresFailure: Error {
     (state, message, isFatal) = ("", "there was no answer in time", true)
   }
 
+  /// The same, where the statement itself was not sent.
+  var beforeAsking: PostgresFailure {
+    var failure = self
+    failure.stage = .connecting
+    return failure
+  }
+
   /// A host that can't be written to, or a commit with a warning.
   init(_ stage: Stage, saying message: String) {
     (self.stage, state, self.message, isFatal) = (stage, "", message, true)
@@ -104,7 +111,7 @@ struct PostgresFailure: Error {
       return .refused(
         .denied, "the database does not let this role use the tables; grant it the schema's role")
     case "3D000": return .refused(.invalid, "the server has no such database")
-    case "3F000", "42P01", "42883":
+    case "3F000", "42P01":
       return .refused(
         .unavailable,
         "the database has no tables for stores in this schema; let its owner run PostgresSchema's migration"
