@@ -5,7 +5,7 @@ extension FakeSecretService {
     public let path: String
     /// What people call it.
     public var label: String
-    /// The attributes that it is found by, without those that ``Manners/addedAttributes`` adds.
+    /// The attributes that it is found by, without those that `Manners.addedAttributes` adds.
     public var attributes: [String: String]
     /// The secret.
     public var secret: [UInt8]
