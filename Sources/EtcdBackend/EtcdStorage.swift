@@ -32,7 +32,7 @@ public final class EtcdStorage: RemoteStorage, StandardStorage, @unchecked Senda
   ///   - configuration: where the store is.
   ///   - keySource: where its key comes from.
   public static func bootstrap(_ configuration: EtcdConfiguration, keySource: KeySource) {
-    ofProgram.settle(configuration, keySource)
+    ofProgram.choose(configuration, keySource)
   }
 
   /// The storage that `@Etcd` and its family use; in a test with its own stores, the test's.

@@ -31,7 +31,7 @@ public final class PostgresStorage: RemoteStorage, StandardStorage, @unchecked S
   ///   - configuration: where the store is.
   ///   - keySource: where its key comes from.
   public static func bootstrap(_ configuration: PostgresConfiguration, keySource: KeySource) {
-    ofProgram.settle(configuration, keySource)
+    ofProgram.choose(configuration, keySource)
   }
 
   /// The storage that `@Postgres` and its family use; in a test with its own stores, the test's.

@@ -101,6 +101,7 @@ final class PostgresEngine: RemoteEngine {
         throw failure.error(of: call, at: title)
       case .disturbed:
         disturbances += 1
+        // Writers of the same rows don't meet again at the same moment; nothing signals when they are done.
         usleep(UInt32.random(in: 0...UInt32(min(disturbances, 20)) * 500))
       case .notDone, .unknown:
         leave(current)
@@ -201,6 +202,7 @@ final class PostgresEngine: RemoteEngine {
       return state.failures
     }
     let most = min(Int64(50_000) << Int64(min(failures, 5)), 1_000_000)
+    // Nothing signals that a server is back, so this sleeps.
     usleep(UInt32(min(Int64.random(in: most / 2...most), deadline.nanoseconds / 1000)))
   }
 

@@ -3,17 +3,17 @@ package import StorageCore
 
 /// The one store of a program that a family of wrappers uses: `@Etcd` and the like.
 package final class ProgramStore<Configuration: Sendable>: Sendable {
-  private let settled = Lock<(Configuration, KeySource)?>(nil)
+  private let chosen = Lock<(Configuration, KeySource)?>(nil)
   private let type: String
 
   /// The store of a storage type with this name.
   package init(of type: String) { self.type = type }
 
   /// Sets the store, once; a second call ends the process.
-  package func settle(_ configuration: Configuration, _ keySource: KeySource) {
-    let isFirst = settled.withLock { settled in
-      guard settled == nil else { return false }
-      settled = (configuration, keySource)
+  package func choose(_ configuration: Configuration, _ keySource: KeySource) {
+    let isFirst = chosen.withLock { chosen in
+      guard chosen == nil else { return false }
+      chosen = (configuration, keySource)
       return true
     }
     // Not a precondition, because a release build omits its text.
@@ -26,7 +26,7 @@ package final class ProgramStore<Configuration: Sendable>: Sendable {
   ///
   /// - Throws: `unavailable` before that.
   package func configuration() throws(StorageError) -> Configuration {
-    if let configuration = settled.withLock({ $0?.0 }) { return configuration }
+    if let configuration = chosen.withLock({ $0?.0 }) { return configuration }
     throw StorageError(
       .unavailable,
       "the program has not said where its store is; call \(type).bootstrap at the start of main")
@@ -34,6 +34,6 @@ package final class ProgramStore<Configuration: Sendable>: Sendable {
 
   /// Gives the key of the store that was set.
   package var keySource: KeySource {
-    KeySource(current: { self.settled.withLock { $0?.1 } ?? KeySource([]) })
+    KeySource(current: { self.chosen.withLock { $0?.1 } ?? KeySource([]) })
   }
 }
