@@ -239,7 +239,8 @@ let package = Package(
       sources: ["Sources/fuzz", "Tests"]),
     .target(name: "TestSupport", dependencies: ["CGlibc"], path: "Tests/Support"),
     .target(
-      name: "RemoteTesting", dependencies: ["RemoteBackend", "StorageCore", "CryptoCore"],
+      name: "RemoteTesting",
+      dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "TestSupport"],
       path: "Tests/RemoteTesting"),
     .testTarget(
       name: "RemoteBackendTests",

@@ -189,3 +189,13 @@ final class EtcdCluster: @unchecked Sendable {
       keySource: .key(SymmetricKey(data: Data(repeating: key, count: 32))), reading: reading)
   }
 }
+
+extension EtcdCluster: FleetEngine {
+  func store(_ name: String, deadline: Duration, reading: RemoteReading) -> RemoteStorage {
+    storage("/" + name, deadline: deadline, reading: reading)
+  }
+
+  func holds(_ name: String) throws -> Bool {
+    try !control("get", "--prefix", "/\(name)/", "--keys-only").isEmpty
+  }
+}

@@ -210,6 +210,16 @@ final class PostgresCluster: @unchecked Sendable {
   }
 }
 
+extension PostgresCluster: FleetEngine {
+  func store(_ name: String, deadline: Duration, reading: RemoteReading) -> RemoteStorage {
+    storage(name, deadline: deadline, reading: reading)
+  }
+
+  func holds(_ name: String) throws -> Bool {
+    try !sql("SELECT 1 FROM securestore.rows WHERE store = '\(name)'").isEmpty
+  }
+}
+
 /// One server for the tests that only need any.
 enum SharedCluster {
   fileprivate static let shared = Lock<PostgresCluster?>(nil)
