@@ -1,5 +1,6 @@
 import EtcdBackend
 import Foundation
+import RemoteTesting
 import StorageCore
 import TestSupport
 import Testing

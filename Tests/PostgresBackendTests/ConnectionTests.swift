@@ -9,15 +9,6 @@ import Testing
 struct ConnectionTests {
   private static let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
 
-  private func code(_ body: () throws -> Void) -> StorageError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StorageError)?.code
-    }
-  }
-
   private func storage(
     _ connection: String, store: String = "t", deadline: Duration = .seconds(60)
   ) -> PostgresStorage {

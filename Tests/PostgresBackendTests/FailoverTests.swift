@@ -9,15 +9,6 @@ import Testing
 @Suite(.serialized, .enabled(if: Depth.isFull)) struct FailoverTests {
   private static let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
 
-  private func code(_ body: () throws -> Void) -> StorageError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StorageError)?.code
-    }
-  }
-
   /// A program that knows some of the servers.
   private func program(
     _ cluster: PostgresCluster, _ indices: [Int], deadline: Duration = .seconds(60),

@@ -8,15 +8,6 @@ import VaultBackend
 
 /// What PostgreSQL, its administrators and other programs do to a store.
 struct HazardTests {
-  private func code(_ body: () throws -> Void) -> StorageError.Code? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return (error as? StorageError)?.code
-    }
-  }
-
   /// A program of another role.
   private func storage(
     _ cluster: PostgresCluster, _ role: String, _ store: String,

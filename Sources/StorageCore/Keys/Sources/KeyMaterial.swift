@@ -127,7 +127,8 @@ package enum KeyEncoding {
     try prefix(encodedSize, of: encode(key))
   }
 
-  private static func prefix(
+  /// A copy of the first bytes.
+  static func prefix(
     _ count: Int, of bytes: SecureBytes
   ) throws(StorageError) -> SecureBytes {
     try cryptography { () throws(CryptoError) in

@@ -195,7 +195,7 @@ public struct KeyCommand: Sendable {
     guard count > 0 else {
       throw StorageError(.damaged, "\(title) printed an empty line, where the secret is expected")
     }
-    return try Self.prefix(count, of: output)
+    return try KeyEncoding.prefix(count, of: output)
   }
 
   /// Runs the program and returns what it prints, with its line breaks.
@@ -221,17 +221,7 @@ public struct KeyCommand: Sendable {
         "\(title) ended with exit code 0 and printed nothing on its standard output, where the key is "
           + "expected; run it by hand to see why")
     }
-    return try Self.prefix(count, of: buffer)
-  }
-
-  private static func prefix(
-    _ count: Int, of bytes: SecureBytes
-  ) throws(StorageError) -> SecureBytes {
-    try cryptography { () throws(CryptoError) in
-      try bytes.withBytes { (span) throws(CryptoError) in
-        try SecureBytes(copying: span.extracting(first: count))
-      }
-    }
+    return try KeyEncoding.prefix(count, of: buffer)
   }
 
   /// How errors name the program: without its arguments.

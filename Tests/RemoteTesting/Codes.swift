@@ -1,7 +1,7 @@
-import StorageCore
+package import StorageCore
 
 /// The code of the storage error that `body` throws; nil when it throws none, or another error.
-func code(_ body: () throws -> Void) -> StorageError.Code? {
+package func code(_ body: () throws -> Void) -> StorageError.Code? {
   do {
     try body()
     return nil
