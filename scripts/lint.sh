@@ -65,6 +65,12 @@ if grep -rn --include='*.swift' 'String(cString' Sources Tools/*/Sources | grep 
   fail "the lines above may change a text of the system; use SystemText"
 fi
 
+# Objects and dumps of memory are no source, and a dump may hold secrets. What is binary on purpose says so in
+# .gitattributes.
+if git ls-files --eol | grep '^i/-text' | grep -v 'attr/-text'; then
+  fail "the files above are not text; remove them from the commit"
+fi
+
 if grep -rnwE 'TODO|FIXME|XXX|HACK' Sources Tools/*/Sources; then
   fail "the lines above leave work undone; open an issue instead"
 fi
