@@ -10,7 +10,7 @@ set -euo pipefail
 build_packages=(libssl-dev libsqlite3-dev libsecret-1-dev 'pkg-config|pkgconf')
 test_packages=(
   python3 python3-venv util-linux iproute2 openssl binutils tmux groff-base strace e2fsprogs
-  dbus-daemon gnome-keyring libsecret-tools python3-secretstorage python3-keyring
+  dbus gnome-keyring libsecret-tools python3-secretstorage python3-keyring
   etcd-server etcd-client libgrpc-dev age postgresql pgbouncer libpq-dev
   # a TPM in software, and what systemd-creds loads to speak to it
   systemd swtpm 'libtss2-tcti-swtpm0|libtss2-tcti-swtpm0t64'

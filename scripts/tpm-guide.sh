@@ -1,13 +1,33 @@
 #!/usr/bin/env bash
-# Runs the commands of the guide "Keys in the machine's TPM", but for a service's, word for word, on machines whose TPMs are swtpm's: the
-# store opens on one machine alone and in its state alone, and a recovery key moves it.
+# Runs the commands of the guide "Keys in the machine's TPM" word for word, on machines whose TPMs are swtpm's: the
+# store opens on one machine alone and in its state alone, and a recovery key moves it. systemd itself starts the
+# guide's service.
 # Usage: scripts/private-env.sh scripts/tpm-guide.sh PROGRAM, which is securestore.
 set -euo pipefail
 
-page=$(realpath "$(dirname "$0")/..")/Sources/StorageCore/StorageCore.docc/KeysInTheTPM.md
+if [[ ${2:-} == inside ]]; then
+  # The namespaces of a machine that runs systemd: its disk is read-only but for the folder.
+  work=$1
+  mount --bind "$work" "$work"
+  mount -o remount,bind,ro /
+  # A credential is mounted for its service elsewhere, and is seen here if mounts are shared.
+  mount --make-rshared /
+  mount -t proc proc /proc
+  mount -t tmpfs tmpfs /run
+  mount -t tmpfs tmpfs /sys/fs/cgroup
+  mount -t cgroup2 cgroup2 /sys/fs/cgroup
+  touch "$work/console"
+  [[ ! -e /dev/console ]] || mount --bind "$work/console" /dev/console
+  export container=tpm-guide SYSTEMD_UNIT_PATH=$work/units
+  export SYSTEMD_GENERATOR_PATH=/dev/null SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/dev/null
+  exec /lib/systemd/systemd --system --unit=main.service --log-target=console --show-status=no
+fi
+
+script=$(realpath "$0")
+page=$(dirname "$script")/../Sources/StorageCore/StorageCore.docc/KeysInTheTPM.md
 work=$(mktemp -d)
 trap 'end_tpm; rm -rf "$work"' EXIT
-mkdir "$work/bin"
+mkdir "$work/bin" "$work/units"
 ln -s "$(realpath "$1")" "$work/bin/securestore"
 export PATH=$work/bin:$PATH
 cd "$work"
@@ -73,6 +93,39 @@ run() { # MACHINE STATE TEXT
   done <<<"$3"
 }
 
+# Runs a text as root's shell does on a machine that runs systemd, which is the first process of a namespace. What is
+# written there goes into this folder or into memory, and the machine is gone afterwards. The code is the text's.
+manage() { # MACHINE STATE TEXT
+  boot "$1" "$2"
+  cat >"$work/units/main.service" <<UNIT
+[Unit]
+DefaultDependencies=no
+SuccessAction=exit-force
+FailureAction=exit-force
+[Service]
+Type=oneshot
+Environment="PATH=$PATH" "XDG_DATA_HOME=$XDG_DATA_HOME"
+ExecStart=/bin/bash -euo pipefail $work/text
+StandardOutput=file:$work/printed
+StandardError=file:$work/said
+UNIT
+  rm -f printed said
+  printf 'systemctl set-environment "XDG_DATA_HOME=%s"\n%s\n' "$XDG_DATA_HOME" "$3" >text
+  local group code=0
+  group=$(findmnt --noheadings --first-only --types cgroup2 --output TARGET)/tpm-guide.$$
+  mkdir "$group"
+  # shellcheck disable=SC2016  # the inner shell's
+  bash -c 'echo $$ >"$0/cgroup.procs"
+    exec timeout -s KILL 60 unshare --mount --pid --fork --kill-child --uts --ipc --cgroup --propagation private "$@"' \
+    "$group" "$script" "$work" inside || code=$?
+  # The last of its processes may be about to end.
+  for _ in {1..50}; do
+    find "$group" -depth -type d -exec rmdir {} + 2>/dev/null && break
+    sleep 0.1
+  done
+  return "$code"
+}
+
 # What opens the store, for the test alone: the guide's own command.
 opens() { securestore get TOKEN --app com.example.tool --key-command "systemd-creds --name=tool-key decrypt $HOME/tool-key.cred -"; }
 refused() {
@@ -116,8 +169,45 @@ refused "the former machine"
 rm -r "$XDG_DATA_HOME/com.example.tool"
 securestore init -q --app com.example.tool
 printf secret | securestore set TOKEN -q --app com.example.tool
-run other on "$(commands 'A store that exists')" >said 2>&1 || fail "a store that exists: $(cat said)"
+text=$(commands 'A store that exists')
+[[ $text == *'slots remove 1 '* ]] || fail "the page does not remove the old key"
+run other on "${text/slots remove 1/slots remove 1 --yes}" >said 2>&1 || fail "a store that exists: $(cat said)"
 boot other on
 [[ $(opens 2>said) == secret ]] || fail "a store that exists: $(cat said)"
+[[ $(securestore slots list --app com.example.tool) != *master.key* ]] || fail "the key file still opens the store"
+
+# The service: the page's unit, without a network, by which alone this TPM can be asked. The key is sealed into a
+# folder of this script and not into /etc.
+if ((EUID == 0)); then
+  rm -r "$XDG_DATA_HOME/com.example.tool"
+  text=$(commands 'A service')
+  text=${text//\/etc\//$work/}
+  unit=$(grep -E '^(\[|[A-Z][A-Za-z]*=)' <<<"$text")
+  mapfile -t lines < <(grep -vE '^(\[|[A-Z][A-Za-z]*=|$)' <<<"$text")
+  [[ ${#lines[@]} == 2 ]] || fail "the page's commands for a service are not those that were expected: $text"
+  # What systemd-run needs: the bus, and what each unit waits for.
+  ln -s /lib/systemd/system/dbus.{service,socket} units
+  for target in sysinit basic shutdown; do printf '[Unit]\nDefaultDependencies=no\n' >"units/$target.target"; done
+  printf '%s\n' "$unit" Type=oneshot PrivateNetwork=yes "ExecStart=/bin/bash -euo pipefail $work/program" \
+    "StandardOutput=append:$work/printed" "StandardError=append:$work/said" >units/tool.service
+  securestore="securestore -q --app com.example.tool --credential tool-key"
+  export PATH
+
+  run machine on "${lines[0]}" 2>said || fail "$(cat said)"
+  echo "PATH=$PATH; $securestore init; printf secret | $securestore set TOKEN" >program
+  manage machine on 'systemctl start tool' || fail "the service's first start: $(cat said console)"
+  echo "PATH=$PATH; $securestore get TOKEN" >program
+  manage machine on 'systemctl start tool' || fail "the service: $(cat said console)"
+  [[ $(cat printed) == secret ]] || fail "the service reads: $(cat printed)"
+  manage machine on "systemctl start dbus; ${lines[1]}" || fail "the service's recovery key: $(cat said console)"
+  mv printed paper
+  [[ $(securestore get TOKEN --app com.example.tool --recovery-command "cat $work/paper") == secret ]] ||
+    fail "the service's recovery key opens nothing"
+  # On another machine the program is not even started: 243 is systemd's code for credentials.
+  manage thief on 'systemctl start tool || systemctl show --property ExecMainStatus tool' || fail "$(cat said console)"
+  [[ $(cat printed) == ExecMainStatus=243 ]] || fail "the service of another machine: $(cat printed said)"
+else
+  echo "tpm-guide: ➜ skipped the service, since systemd takes root"
+fi
 
 echo "tpm-guide: the page's commands do what the page says"
