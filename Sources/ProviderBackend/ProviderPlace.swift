@@ -50,7 +50,7 @@ final class ProviderPlace: Sendable {
     /// Incremented whenever the header changes.
     var version: UInt64 = 1
     /// The state of each name that was last reported or read, since the first observer was added.
-    var told: [NameHash: Int?] = [:]
+    var reported: [NameHash: Int?] = [:]
     var watch: Watch?
   }
 
@@ -114,7 +114,7 @@ final class ProviderPlace: Sendable {
     guard !observers.isEmpty else { return }
     let mark = state?.hashValue
     let isNews = memory.withLock { memory in
-      let old = memory.told.updateValue(mark, forKey: name)
+      let old = memory.reported.updateValue(mark, forKey: name)
       return isOwn || old != nil && old! != mark
     }
     guard isNews else { return }
@@ -143,7 +143,7 @@ final class ProviderPlace: Sendable {
       }
       let ended = memory.withLock { memory -> Watch? in
         guard observers.isEmpty else { return nil }
-        memory.told = [:]
+        memory.reported = [:]
         defer { memory.watch = nil }
         return memory.watch
       }
@@ -182,7 +182,7 @@ final class ProviderPlace: Sendable {
   }
 
   private func lookAtAll(_ look: (NameHash) -> Void) {
-    for name in memory.withLock({ Array($0.told.keys) }) { look(name) }
+    for name in memory.withLock({ Array($0.reported.keys) }) { look(name) }
   }
 
   // MARK: - Other places
@@ -201,7 +201,7 @@ final class ProviderPlace: Sendable {
   }
 
   private func lookAgain(_ name: NameHash, within deadline: Duration) {
-    let (watch, isKnown) = memory.withLock { ($0.watch, $0.told[name] != nil) }
+    let (watch, isKnown) = memory.withLock { ($0.watch, $0.reported[name] != nil) }
     guard let watch, isKnown || !kind.isPlain else { return }
     do throws(StorageError) {
       let isSameHeader = try calls.perform(within: deadline, late: .timedOut) { [self] in

@@ -114,13 +114,13 @@ final class Suite: SharedPlace {
     // Nobody else replaces the contents while the gate is held and nobody commits.
     var changes: [(name: NameHash, record: [UInt8]?)] = []
     if !observers.isEmpty {
-      let (old, isFailureTold) = memory.withLock { ($0.contents, $0.isFailureTold) }
-      changes = old.changes(to: contents, andAllElse: isFailureTold)
+      let (old, isFailureReported) = memory.withLock { ($0.contents, $0.isFailureReported) }
+      changes = old.changes(to: contents, andAllElse: isFailureReported)
     }
     memory.withLock { memory in
       memory.adopt(loaded)
-      if memory.isFailureTold { notifyAll() }
-      memory.isFailureTold = false
+      if memory.isFailureReported { notifyAll() }
+      memory.isFailureReported = false
       for (name, record) in changes { notify(name, record, memory) }
     }
   }
@@ -146,8 +146,8 @@ final class Suite: SharedPlace {
 
   /// Makes the observers look themselves, once for each time that the file becomes unreadable.
   private func tellOfFailure(_ memory: inout SuiteMemory) {
-    guard !memory.isFailureTold, !observers.isEmpty else { return }
-    memory.isFailureTold = true
+    guard !memory.isFailureReported, !observers.isEmpty else { return }
+    memory.isFailureReported = true
     notifyAll()
   }
 

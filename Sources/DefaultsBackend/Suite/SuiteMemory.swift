@@ -26,7 +26,7 @@ struct SuiteMemory: ~Copyable {
   private var failure: StorageError?
   /// Whether observers were told that the file can't be read, and not yet that it can be read
   /// again.
-  var isFailureTold = false
+  var isFailureReported = false
   /// Changes whenever the header does.
   private(set) var headerVersion: UInt64 = 1
 

@@ -188,7 +188,7 @@ private struct FolderVerification {
     for _ in 0..<Self.looks {
       guard try now.catchUp() else { return }
       left = left.filter { !now.mayName($0) && hasNoMarker($0) }
-      if left.isEmpty || now.isSettled { break }
+      if left.isEmpty || now.isStable { break }
     }
     for id in left.sorted(by: { $0.fileName < $1.fileName }) {
       add(

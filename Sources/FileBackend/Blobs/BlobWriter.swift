@@ -98,7 +98,7 @@ final class BlobWriter: @unchecked Sendable {
         + "again", path: place.file(of: sealed.id))
   }
 
-  /// Removes the blob, unless it was settled before.
+  /// Removes the blob, unless it was finished before.
   func abandon() {
     if process.isCurrent { sealed?.abandon() }
     sealed = nil
@@ -106,7 +106,7 @@ final class BlobWriter: @unchecked Sendable {
 
   /// Keeps the blob and forgets it; ends the marker if `isNamed` says that the index names the
   /// blob.
-  func settle(if isNamed: () throws(StorageError) -> Bool) {
+  func finish(if isNamed: () throws(StorageError) -> Bool) {
     if process.isCurrent { sealed?.marker.end(if: isNamed) }
     sealed = nil
   }

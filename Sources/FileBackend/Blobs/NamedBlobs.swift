@@ -15,7 +15,7 @@ struct NamedBlobs {
   /// The last commit of the index that was looked at.
   private var number: Int64 = 0
   /// Whether the last look found nothing new: the names then were those of one moment.
-  private(set) var isSettled = false
+  private(set) var isStable = false
 
   /// Lists the index.
   ///
@@ -47,14 +47,14 @@ struct NamedBlobs {
   /// Takes in what was written since the last look.
   ///
   /// Every entry that existed before and still exists afterwards was looked at. A blob that is
-  /// renamed meanwhile may be missing until ``isSettled``; nobody renames a blob whose marker is
+  /// renamed meanwhile may be missing until ``isStable``; nobody renames a blob whose marker is
   /// claimed.
   ///
   /// - Returns: false when an entry can't be read.
   mutating func catchUp() throws(StorageError) -> Bool {
     for _ in 0..<Self.attempts {
       if let (listing, latest) = try folder.index.listing(since: number) {
-        (number, isSettled) = (latest, latest == number)
+        (number, isStable) = (latest, latest == number)
         return try take(listing)
       }
       guard try list() else { return false }
@@ -67,7 +67,7 @@ struct NamedBlobs {
   private mutating func list() throws(StorageError) -> Bool {
     // Read before the names: a rename during the listing has a later number, so `catchUp` sees it.
     number = try folder.index.lastCommit()
-    (names, isSettled) = ([:], false)
+    (names, isStable) = ([:], false)
     return try take(try folder.index.listing())
   }
 

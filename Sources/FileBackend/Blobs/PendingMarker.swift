@@ -65,14 +65,14 @@ final class PendingMarker: @unchecked Sendable {
     return PendingMarker(id, folder, lock)
   }
 
-  /// Removes the marker, if nobody else has it and if `isSettled` then says that the blob is gone
+  /// Removes the marker, if nobody else has it and if `isDecided` then says that the blob is gone
   /// or that the index names it.
   ///
   /// The next sweep looks at markers that stay, so no failure matters.
-  func end(if isSettled: () throws(StorageError) -> Bool) {
+  func end(if isDecided: () throws(StorageError) -> Bool) {
     guard process.isCurrent else { return }
     do throws(StorageError) {
-      guard try lock.file.lock(byte: 0, until: .now), try isSettled() else { return }
+      guard try lock.file.lock(byte: 0, until: .now), try isDecided() else { return }
       folder.discard(id.fileName)
     } catch {}
   }

@@ -151,18 +151,18 @@ extension SealedFolder {
     var last: SealedFolderTransaction?
     do {
       let result = try index.transaction(deadline: deadline) { entries in
-        last?.settle(.failed)
+        last?.finish(.failed)
         let transaction = SealedFolderTransaction(self, place, entries)
         last = transaction
         let result = try body(transaction)
         try transaction.synchronize()
         return result
       }
-      last?.settle(.done)
+      last?.finish(.done)
       return result
     } catch {
       let isUnknown = (error as? StorageError)?.code == .outcomeUnknown
-      last?.settle(isUnknown ? .unknown : .failed)
+      last?.finish(isUnknown ? .unknown : .failed)
       throw error
     }
   }

@@ -26,7 +26,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
   package let index: VaultStorage
   /// What the folder is opened for.
   ///
-  /// The standard folder has the access that the program was bootstrapped with. Asking settles it.
+  /// The standard folder has the access that the program was bootstrapped with. Asking fixes it.
   public var access: StoreAccess { index.access }
   /// The folder, whether it exists or not; nil if its place is not known, for example before
   /// `bootstrap`, and in a test whose stores are in memory.

@@ -161,7 +161,7 @@ public final class SealedFolderTransaction {
     if let id = old.blob?.id { blobs[id]?.newName = nil }
   }
 
-  /// Keeps others from sweeping the blob of an entry until the transaction is settled.
+  /// Keeps others from sweeping the blob of an entry until the transaction has ended.
   private func touch(_ entry: FileEntry, of name: StoreKey) throws(StorageError) {
     guard let id = entry.blob?.id, blobs[id] == nil else { return }
     try place.create()
@@ -197,9 +197,9 @@ public final class SealedFolderTransaction {
   /// Removes the blobs that the index does not name, and the markers.
   ///
   /// The next sweep does what can't be done now.
-  func settle(_ outcome: Outcome) {
+  func finish(_ outcome: Outcome) {
     guard process.isCurrent else { return }
-    for (id, blob) in blobs { blob.settle(id, outcome, in: folder, place) }
+    for (id, blob) in blobs { blob.finish(id, outcome, in: folder, place) }
     blobs = [:]
     // An unreadable value was replaced on purpose.
     guard outcome == .done else { return }

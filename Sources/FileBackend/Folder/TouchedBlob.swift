@@ -20,7 +20,7 @@ struct TouchedBlob {
     self.holder = holder
   }
 
-  func settle(
+  func finish(
     _ id: BlobID, _ outcome: SealedFolderTransaction.Outcome, in folder: SealedFolder,
     _ place: BlobPlace
   ) {
@@ -32,13 +32,13 @@ struct TouchedBlob {
     // A blob has at most one name, and a blob without a name never gets one.
     guard let name = outcome == .done ? newName : oldName else { return remove(id, place) }
     // The blob is gone if somebody else replaced it meanwhile.
-    let isSettled = { () throws(StorageError) in
+    let isDecided = { () throws(StorageError) in
       if try folder.entry(named: name)?.blob?.id == id { return true }
       return try !place.hasFile(of: id)
     }
     switch holder {
-    case .writer(let writer, _): writer.settle(if: isSettled)
-    case .marker(let marker): marker.end(if: isSettled)
+    case .writer(let writer, _): writer.finish(if: isDecided)
+    case .marker(let marker): marker.end(if: isDecided)
     }
   }
 

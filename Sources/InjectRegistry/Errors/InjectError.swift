@@ -47,11 +47,11 @@ public struct InjectError: Error, Sendable {
     let candidates: [String]
     let advice: [String]
     let underlying: (any Error)?
-    let isTold: Bool
+    let isReported: Bool
 
     init(
       _ code: Code, _ subject: Subject, _ path: [String], _ candidates: [String],
-      _ advice: [String], _ underlying: (any Error)?, _ isTold: Bool
+      _ advice: [String], _ underlying: (any Error)?, _ isReported: Bool
     ) {
       self.code = code
       self.subject = subject
@@ -59,7 +59,7 @@ public struct InjectError: Error, Sendable {
       self.candidates = candidates
       self.advice = advice
       self.underlying = underlying
-      self.isTold = isTold
+      self.isReported = isReported
     }
   }
 
@@ -75,9 +75,9 @@ public struct InjectError: Error, Sendable {
 
   init(
     _ code: Code, _ subject: Subject, path: [String] = [], candidates: [String] = [],
-    advice: [String], underlying: (any Error)? = nil, isTold: Bool = false
+    advice: [String], underlying: (any Error)? = nil, isReported: Bool = false
   ) {
-    details = Details(code, subject, path, candidates, advice, underlying, isTold)
+    details = Details(code, subject, path, candidates, advice, underlying, isReported)
   }
 
   /// The kind of failure, for callers to act on.
@@ -106,7 +106,7 @@ public struct InjectError: Error, Sendable {
     subject.location = location
     return InjectError(
       code, subject, path: path, candidates: candidates, advice: details.advice,
-      underlying: underlying, isTold: details.isTold)
+      underlying: underlying, isReported: details.isReported)
   }
 
   /// A builder's error, as it is given to those that waited for the builder.
@@ -114,7 +114,7 @@ public struct InjectError: Error, Sendable {
     guard code == .builderFailed else { return self }
     return InjectError(
       code, subject, path: path, candidates: candidates, advice: details.advice,
-      underlying: underlying, isTold: details.isTold)
+      underlying: underlying, isReported: details.isReported)
   }
 
   /// Whether a builder at any depth ended because its task was cancelled.
@@ -123,14 +123,14 @@ public struct InjectError: Error, Sendable {
   }
 
   /// The same error, marked as reported to a strict test.
-  var told: InjectError {
+  var reported: InjectError {
     InjectError(
       code, details.subject, path: path, candidates: candidates, advice: details.advice,
-      underlying: underlying, isTold: true)
+      underlying: underlying, isReported: true)
   }
 
   /// Whether this error, or the error that it passes on, was reported to a strict test.
-  var isTold: Bool { details.isTold || (underlying as? InjectError)?.isTold == true }
+  var isReported: Bool { details.isReported || (underlying as? InjectError)?.isReported == true }
 }
 
 extension InjectError: CustomStringConvertible {

@@ -25,7 +25,7 @@ extension Resolution {
     while let layer = current {
       if let handler = layer.strictHandler {
         handler(error)
-        return error.told
+        return error.reported
       }
       current = layer.below
     }

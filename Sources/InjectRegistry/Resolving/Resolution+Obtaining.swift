@@ -67,7 +67,7 @@ extension Resolution {
       if let handler = layer.strictHandler, !LiveUse.isAllowed {
         let error = InjectError.liveInTest(subject, path: path, candidate.registration)
         handler(error)
-        throw error.told
+        throw error.reported
       }
       current = layer.below
     }
@@ -79,7 +79,7 @@ extension Resolution {
   /// belongs to that layer, and code that waits in `slot` looks again.
   ///
   /// - Returns: the kept instance.
-  func settle(
+  func keep(
     _ instance: Dependency, _ build: Build, in slot: Slot<Dependency>, depth: Int,
     _ scope: InjectScope
   ) -> (instance: Dependency, depth: Int) {
@@ -129,7 +129,7 @@ extension Resolution {
   /// Whether later reads find the same instance.
   ///
   /// A layer keeps its result until it is read again, which is too long for a session.
-  func isSettled(_ scope: InjectScope) -> Bool {
+  func isLasting(_ scope: InjectScope) -> Bool {
     if case .session = scope.kind { layer == nil } else { scope == .singleton }
   }
 

@@ -164,7 +164,7 @@ struct Search<Dependency: Sendable> {
       let instance = try result.get()
       guard let kept = job.kept else { return take(instance) }
       try resolution.checkWeak(instance, kept.scope, job.registration)
-      let (own, home) = resolution.settle(
+      let (own, home) = resolution.keep(
         instance, kept.build, in: kept.slot, depth: kept.depth, kept.scope)
       take(own, of: kept.slot, home, sample ?? missing[missing.startIndex], kept.scope)
     } catch {
@@ -205,7 +205,7 @@ struct Search<Dependency: Sendable> {
     _ candidate: Resolution<Dependency>.Candidate, _ scope: InjectScope
   ) {
     resolution.record(slot.registration.knownDependencies, depth: home)
-    if isOne, resolution.isSettled(scope) {
+    if isOne, resolution.isLasting(scope) {
       resolution.remember(candidate, instance, version: version)
     }
     take(instance)

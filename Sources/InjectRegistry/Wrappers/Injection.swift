@@ -53,7 +53,7 @@ struct Injection<Dependency: Sendable>: Sendable {
     // The closure has already seen each `notFound`. A strict test may have been told.
     if let closure = InjectStorage.standard.errorClosure {
       if error.code != .notFound { InjectDiagnostics.hand(error) { closure($0) } }
-    } else if !error.isTold {
+    } else if !error.isReported {
       InjectDiagnostics.report(error)
     }
   }
@@ -85,7 +85,7 @@ struct Injection<Dependency: Sendable>: Sendable {
         the process ends  because a property can't throw; the other tests end with it. To fail only this
                           test, use `try $property.resolve()`, for example in the init of its suite
       """
-    fatalError("InjectError.\(error)\(error.isTold ? advice : "")")
+    fatalError("InjectError.\(error)\(error.isReported ? advice : "")")
   }
 }
 

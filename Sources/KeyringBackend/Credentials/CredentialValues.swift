@@ -22,14 +22,14 @@ public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendab
     private var base: AsyncStream<ItemFollower.Event>.Iterator
     private let observation: ChangeObservation
     /// The last value that was given; nil before the first, and after a failure.
-    private var told: Told?
+    private var reported: Reported?
 
     /// Compares values that need not be equatable.
-    private struct Told {
+    private struct Reported {
       let secret: PlainSecret?
       let error: StorageError?
 
-      func isSame(as other: Told) -> Bool {
+      func isSame(as other: Reported) -> Bool {
         error == other.error && secret?.bytes == other.secret?.bytes
       }
     }
@@ -56,9 +56,9 @@ public struct CredentialValues<Value: Codable & Sendable>: AsyncSequence, Sendab
         let credential = credential
         let read = await Blocking.run { credential.readNow() }
         if Task.isCancelled { return nil }
-        let now = Told(secret: read.secret, error: read.error)
-        if let told, told.isSame(as: now) { continue }
-        told = now
+        let now = Reported(secret: read.secret, error: read.error)
+        if let reported, reported.isSame(as: now) { continue }
+        reported = now
         if let error = read.error {
           credential.core.report(error)
           continue

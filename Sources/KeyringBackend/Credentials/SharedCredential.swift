@@ -77,7 +77,7 @@ final class SharedCredential: Sendable {
   }
 
   /// Returns what `body` finds; runs it once more if the account changed meanwhile.
-  private func settled<Found>(
+  private func found<Found>(
     _ body: () throws(StorageError) -> Found?
   ) throws(StorageError) -> Found? {
     let moves = state.withLock { $0.moves }
@@ -107,7 +107,7 @@ final class SharedCredential: Sendable {
   }
 
   func read() throws(StorageError) -> PlainSecret? {
-    try settled { () throws(StorageError) in
+    try found { () throws(StorageError) in
       let query = query
       return try perform { (connection, call) throws(BusFailure) in
         guard let item = try find(query, connection, call).only(),
@@ -120,7 +120,7 @@ final class SharedCredential: Sendable {
 
   /// Whether there is an item, even if its secret can't be read.
   func contains() throws(StorageError) -> Bool {
-    let isThere: Bool? = try settled { () throws(StorageError) in
+    let isThere: Bool? = try found { () throws(StorageError) in
       let query = query
       return try perform { (connection, call) throws(BusFailure) in
         try connection.find(query, call).items.isEmpty ? nil : true
@@ -131,7 +131,7 @@ final class SharedCredential: Sendable {
 
   /// The item with all of its attributes.
   func item() throws(StorageError) -> KeyringItem? {
-    try settled { () throws(StorageError) in
+    try found { () throws(StorageError) in
       let query = query
       return try perform { (connection, call) throws(BusFailure) in
         guard let item = try find(query, connection, call).only(),

@@ -3,8 +3,8 @@ internal import StorageCore
 
 /// Tells the observers of a store about writes of this process and of other programs.
 final class KeyringFollower: SignalListener {
-  /// What observers were told last, as far as it is needed to find changes.
-  private struct Told {
+  /// What was reported last, as far as it is needed to find changes.
+  private struct Reported {
     /// A fingerprint of each name's last reported record; no entry for a name without a record.
     var records: [NameHash: Int] = [:]
     /// The name of each item that was seen.
@@ -20,7 +20,7 @@ final class KeyringFollower: SignalListener {
   private let client: KeyringClient
   private let store: KeyringStore
   private let changes = ChangeObservers()
-  private let told = Lock(Told())
+  private let reported = Lock(Reported())
   /// Nobody asked for a prompt.
   let access = KeyringAccess(prompts: .never)
 
@@ -32,14 +32,14 @@ final class KeyringFollower: SignalListener {
   /// Adds an observer until the observation is released.
   func add(_ observer: @escaping @Sendable (RecordChange) -> Void) -> ChangeObservation {
     // Existing records are not reported.
-    let (observation, isComplete) = told.withLock { (changes.add(observer), $0.isComplete) }
+    let (observation, isComplete) = reported.withLock { (changes.add(observer), $0.isComplete) }
     let registration = Lock<ChangeObservation?>(observation)
     if !isComplete { client.signals.begin(self, client) }
     return ChangeObservation { [self] in
       registration.withLock { $0 = nil }
-      let ended = told.withLock { told -> [SignalSubscription] in
+      let ended = reported.withLock { reported -> [SignalSubscription] in
         guard changes.isEmpty else { return [] }
-        told = Told()
+        reported = Reported()
         return client.signals.end(self)
       }
       withExtendedLifetime(ended) {}
@@ -50,25 +50,25 @@ final class KeyringFollower: SignalListener {
   func tell(_ change: RecordChange) {
     guard !changes.isEmpty else { return }
     client.signals.refresh(client)
-    told.withLock { told in
-      told.written.insert(change.name)
-      tell(change, &told)
+    reported.withLock { reported in
+      reported.written.insert(change.name)
+      tell(change, &reported)
     }
   }
 
   /// Reports that this process has removed all records; called under the store's lock.
   func tellOfDiscarding() {
-    told.withLock { told in
-      told.written.formUnion(told.records.keys)
-      (told.records, told.names) = ([:], [:])
+    reported.withLock { reported in
+      reported.written.formUnion(reported.records.keys)
+      (reported.records, reported.names) = ([:], [:])
       if !changes.isEmpty { changes.notify(.unknown) }
     }
   }
 
-  private func tell(_ change: RecordChange, _ told: inout Told) {
+  private func tell(_ change: RecordChange, _ reported: inout Reported) {
     let fingerprint = change.record?.hashValue
-    guard told.records[change.name] != fingerprint else { return }
-    told.records[change.name] = fingerprint
+    guard reported.records[change.name] != fingerprint else { return }
+    reported.records[change.name] = fingerprint
     changes.notify(change)
   }
 
@@ -94,36 +94,36 @@ final class KeyringFollower: SignalListener {
       records[name] = record.hashValue
       names[path] = name
     }
-    told.withLock { told in
-      told.names = names
+    reported.withLock { reported in
+      reported.names = names
       // Records that were reported meanwhile are newer.
-      told.records.merge(records) { old, _ in old }
-      told.isComplete = !changes.isEmpty
+      reported.records.merge(records) { old, _ in old }
+      reported.isComplete = !changes.isEmpty
     }
   }
 
   /// Looks at all items, after the service was away.
   private func lookAtAll(_ connection: BusConnection, _ call: Call) throws(BusFailure) {
-    told.withLock { $0.written = [] }
+    reported.withLock { $0.written = [] }
     var seen: Set<NameHash> = []
     var changed: Set<NameHash> = []
     try store.visit(connection, call, damaged: .skipped) { path, name, record in
       seen.insert(name)
-      let isNews = told.withLock { $0.records[name] != record.hashValue }
+      let isNews = reported.withLock { $0.records[name] != record.hashValue }
       if isNews { changed.insert(name) }
     }
-    let gone = told.withLock { told in told.records.keys.filter { !seen.contains($0) } }
+    let gone = reported.withLock { reported in reported.records.keys.filter { !seen.contains($0) } }
     for name in changed.union(gone) { try look(for: name, connection, call) }
-    told.withLock { $0.isComplete = !changes.isEmpty }
+    reported.withLock { $0.isComplete = !changes.isEmpty }
   }
 
   /// Looks at an item that a signal named.
   private func look(
     at path: ObjectPath, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) {
-    let known = told.withLock { told in
-      told.written = []
-      return told.names[path]
+    let known = reported.withLock { reported in
+      reported.written = []
+      return reported.names[path]
     }
     if let known { return try look(for: known, connection, call) }
     let home = store.memory.withLock { $0.home }
@@ -146,7 +146,7 @@ final class KeyringFollower: SignalListener {
     // After the third try, our own write has been reported; later foreign changes send their own
     // signals.
     for _ in 0..<3 {
-      told.withLock { _ = $0.written.remove(name) }
+      reported.withLock { _ = $0.written.remove(name) }
       let view: KeyringStore.View
       do throws(BusFailure) { view = try store.view(of: name, connection, call) } catch {
         // Other errors are thrown on.
@@ -155,19 +155,19 @@ final class KeyringFollower: SignalListener {
         }
         // Report a record that nothing opens: a follower of this name then reads it and gets the
         // error.
-        told.withLock { told in
-          guard !told.written.contains(name) else { return }
-          tell(RecordChange(name: name, record: [], headerVersion: nil), &told)
+        reported.withLock { reported in
+          guard !reported.written.contains(name) else { return }
+          tell(RecordChange(name: name, record: [], headerVersion: nil), &reported)
         }
         return
       }
-      let isTold = told.withLock { told in
-        guard !told.written.contains(name) else { return false }
-        if let path = view.path { told.names[path] = name }
-        tell(RecordChange(name: name, record: view.record, headerVersion: view.version), &told)
+      let isReported = reported.withLock { reported in
+        guard !reported.written.contains(name) else { return false }
+        if let path = view.path { reported.names[path] = name }
+        tell(RecordChange(name: name, record: view.record, headerVersion: view.version), &reported)
         return true
       }
-      if isTold { return }
+      if isReported { return }
     }
   }
 }

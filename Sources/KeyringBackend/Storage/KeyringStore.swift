@@ -65,17 +65,17 @@ struct KeyringStore {
     {
       return view
     }
-    var isSettled = false
+    var isUnlocked = false
     for _ in 0..<3 {
       if let home = home(on: connection),
-        let view = try read(name, at: home, isSettled: isSettled, connection, call)
+        let view = try read(name, at: home, isUnlocked: isUnlocked, connection, call)
       {
         return view
       }
-      guard try settle(connection, call) != nil else {
+      guard try findHome(connection, call) != nil else {
         return try viewWithoutHeader(of: name, connection, call)
       }
-      isSettled = true
+      isUnlocked = true
     }
     throw BusFailure(
       .busy, "the store's items keep changing during the search; try again")
@@ -101,15 +101,15 @@ struct KeyringStore {
 
   /// Reads at a place that may no longer be the store's.
   ///
-  /// `isSettled` says that the collection was just seen to be unlocked: then an empty item is
-  /// damaged, and not locked. Nil when the place must be settled first.
+  /// `isUnlocked` says that the collection was just seen to be unlocked: then an empty item is
+  /// damaged, and not locked. Nil when the place must be found anew first.
   private func read(
-    _ name: NameHash?, at home: Home, isSettled: Bool, _ connection: BusConnection, _ call: Call
+    _ name: NameHash?, at home: Home, isUnlocked: Bool, _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> View? {
     var path: ObjectPath?
     if let name {
       let paths: [ObjectPath]
-      if isSettled {
+      if isUnlocked {
         paths = try connection.find(item.attributes(of: name), in: home.collection, call)
       } else {
         // This takes one call and asks the user nothing: a locked item shows by its missing secret.
@@ -126,7 +126,7 @@ struct KeyringStore {
     let secrets = try connection.secrets(of: [home.header] + (path.map { [$0] } ?? []), call)
     guard let headerSecret = secrets[home.header] else { return nil }
     guard case .header(let header) = SealedItem.content(of: headerSecret) else {
-      guard isSettled else { return nil }
+      guard isUnlocked else { return nil }
       throw try Self.unreadable(
         headerSecret, at: home.header,
         "the item of the store's header does not contain a header: another program may have changed it. It "
@@ -134,7 +134,7 @@ struct KeyringStore {
         connection, call)
     }
     let version = note(header)
-    if let name, path == nil, !isSettled {
+    if let name, path == nil, !isUnlocked {
       // The header could be read, so the collection is unlocked now. It may have been locked during
       // the first search, which KeePassXC then answers with nothing: search again.
       let later = try connection.search(item.attributes(of: name), in: home.collection, call)
@@ -144,7 +144,7 @@ struct KeyringStore {
       return View(home: home, header: header, version: version, record: nil, path: nil)
     }
     guard let secret = secrets[path] else { return nil }
-    if case .nothing = SealedItem.content(of: secret), !isSettled { return nil }
+    if case .nothing = SealedItem.content(of: secret), !isUnlocked { return nil }
     let record = try record(in: secret, of: name, at: path, connection, call)
     memory.withLock { memory in
       guard memory.home == home else { return }
@@ -204,7 +204,7 @@ struct KeyringStore {
   ///
   /// - Returns: the place of the store; nil when there is none.
   @discardableResult
-  private func settle(
+  private func findHome(
     _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> Home? {
     let group = try group(connection, call)
@@ -328,7 +328,7 @@ struct KeyringStore {
     _ connection: BusConnection, _ call: Call
   ) throws(BusFailure) -> [ObjectPath] {
     let known = home(on: connection)
-    let home = if let known { known } else { try settle(connection, call) }
+    let home = if let known { known } else { try findHome(connection, call) }
     let collection: ObjectPath?
     if let home { collection = home.collection } else { collection = try group(connection, call) }
     let items = try connection.find(item.storeAttributes, in: collection, call)

@@ -191,7 +191,7 @@ package final class LiveHub: Sendable {
   /// Runs on the queue.
   private func follow() {
     while true {
-      if isDoubtful.load(ordering: .acquiring) { settleDoubts() }
+      if isDoubtful.load(ordering: .acquiring) { resolveDoubts() }
       let dirty = state.withLock { state in
         defer { state.dirty = [] }
         for node in state.dirty { unsafe node.isDirty = false }
@@ -199,7 +199,7 @@ package final class LiveHub: Sendable {
         return state.isScheduled ? state.dirty : nil
       }
       guard let dirty else { return }
-      for node in dirty { unsafe node.target?.settle() }
+      for node in dirty { unsafe node.target?.catchUp() }
     }
   }
 
@@ -221,7 +221,7 @@ package final class LiveHub: Sendable {
   }
 
   /// Handles notices that could not be matched to a name.
-  func settleDoubts() {
+  func resolveDoubts() {
     let doubts = state.withLock { $0.doubts }
     do throws(StorageError) {
       try rebind(try store?.keys.refresh())

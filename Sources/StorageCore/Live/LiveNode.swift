@@ -27,7 +27,7 @@ final class LiveNode: Sendable {
     /// It starts at 1, because nothing was read yet.
     var noticed: UInt64 = 1
     /// The number of the notice that the value is up to date with.
-    var settled: UInt64 = 0
+    var published: UInt64 = 0
   }
 
   let name: RecordName
@@ -92,8 +92,8 @@ final class LiveNode: Sendable {
   var noticed: UInt64 { state.withLock { $0.noticed } }
 
   /// The latest notice; nil when the value is up to date with the notice numbered `goal`.
-  func unsettled(upTo goal: UInt64) -> (notice: Notice, number: UInt64)? {
-    state.withLock { $0.settled >= goal ? nil : ($0.notice, $0.noticed) }
+  func unpublished(upTo goal: UInt64) -> (notice: Notice, number: UInt64)? {
+    state.withLock { $0.published >= goal ? nil : ($0.notice, $0.noticed) }
   }
 
   /// Whether a record was stored since the value was last brought up to date.
@@ -110,7 +110,7 @@ final class LiveNode: Sendable {
   /// Lets readers take the value without the slow path again, if `isClean` says so.
   func clean(ifSo isClean: () -> Bool) {
     state.withLock { state in
-      guard state.settled == state.noticed, isClean() else { return }
+      guard state.published == state.noticed, isClean() else { return }
       attention.store(false, ordering: .releasing)
     }
   }
@@ -121,12 +121,12 @@ final class LiveNode: Sendable {
   /// whether readers can take the value without the slow path (`isClean`).
   ///
   /// - Returns: false when `publish` did not succeed.
-  func settle(_ number: UInt64, _ publish: () -> (isDone: Bool, isClean: Bool)) -> Bool {
+  func publish(_ number: UInt64, _ publish: () -> (isDone: Bool, isClean: Bool)) -> Bool {
     state.withLock { state in
-      guard state.settled < number else { return true }
+      guard state.published < number else { return true }
       let (isDone, isClean) = publish()
       guard isDone else { return false }
-      state.settled = number
+      state.published = number
       if state.noticed == number {
         // The record is sealed and is not needed any more.
         state.notice = .look
@@ -141,5 +141,5 @@ final class LiveNode: Sendable {
 /// A live value of any type.
 protocol LiveTarget: AnyObject, Sendable {
   /// Brings the value up to date, and notifies its observers if it changed.
-  func settle()
+  func catchUp()
 }

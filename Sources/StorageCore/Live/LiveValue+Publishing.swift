@@ -13,7 +13,7 @@ extension LiveValue {
       // Outside all locks: `==` is the program's.
       let new = old.after(finding, absent: absent, isNewRecord: node.hasNewRecord)
       var replaced: LiveMemory<Value>?
-      let isDone = node.settle(number) {
+      let isDone = node.publish(number) {
         // Only here is memory written, under the node's lock.
         guard snapshot.version == old.version else { return (false, false) }
         if let new {

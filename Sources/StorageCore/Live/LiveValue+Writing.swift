@@ -79,6 +79,6 @@ extension LiveValue {
 
   private func followWrite() {
     hub.noteUnobservedWrite(node)
-    settle()
+    catchUp()
   }
 }

@@ -137,7 +137,7 @@ public final class LiveValue<Value: Sendable & Equatable>: Observable, Sendable 
   func upToDate() -> LiveMemory<Value> {
     if !isClean {
       if snapshot.error != nil { node.note(.look) }
-      settle()
+      catchUp()
     }
     return snapshot
   }

@@ -36,7 +36,7 @@ package protocol ManifestPlace: RecordPlace {
   /// - Parameters:
   ///   - indices: which accounts, from 0.
   ///   - headerVersion: the version of the header whose keys `opens` uses.
-  ///   - opens: whether a record opens; called only if an account is not settled by all of its
+  ///   - opens: whether a record opens; called only if an account is not balanced by all of its
   ///     records.
   /// - Returns: nil when the manifest keys for the current header are not open, or the current
   ///   header has another version.
@@ -93,11 +93,11 @@ package struct RecordAccount {
 
   package let entries: [Entry]
   /// Whether the records that open are exactly the last written ones.
-  package let isSettled: Bool
+  package let isBalanced: Bool
 
-  package init(_ entries: [Entry], isSettled: Bool) {
+  package init(_ entries: [Entry], isBalanced: Bool) {
     self.entries = entries
-    self.isSettled = isSettled
+    self.isBalanced = isBalanced
   }
 }
 

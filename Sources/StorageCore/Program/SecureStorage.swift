@@ -33,16 +33,16 @@ public enum SecureStorage: Sendable {
   }
 
   /// The settings in force, and what fixed them, for the error of a later call.
-  private struct Settled {
+  private struct Fixed {
     let configuration: Configuration
     let fact: String
   }
 
-  private static let state = Lock<Settled?>(nil)
-  private static let settled = Atomic<Bool>(false)
+  private static let state = Lock<Fixed?>(nil)
+  private static let hasFixed = Atomic<Bool>(false)
 
   /// Whether the settings are in force.
-  static var isSettled: Bool { settled.load(ordering: .acquiring) }
+  static var isFixed: Bool { hasFixed.load(ordering: .acquiring) }
 
   /// Sets the program's name and key source, once, at the start of the program.
   ///
@@ -66,16 +66,16 @@ public enum SecureStorage: Sendable {
     applicationID: String, keySource: KeySource = .automatic, access: StoreAccess = .readWrite,
     folderTrust: FolderTrust = .owner, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    let other = state.withLock { settled -> Settled? in
-      if let settled { return settled }
-      settled = Settled(
+    let other = state.withLock { fixed -> Fixed? in
+      if let fixed { return fixed }
+      fixed = Fixed(
         configuration: Configuration(
           applicationID: applicationID, keySource: keySource, access: access,
           folderTrust: folderTrust),
         fact: "was called twice: the first call is at \(SourcePlace(fileID, line))")
       return nil
     }
-    guard let other else { return settled.store(true, ordering: .releasing) }
+    guard let other else { return hasFixed.store(true, ordering: .releasing) }
     // A mistake in the program that no caller can handle. Not a precondition, because a release
     // build omits its text.
     fatalError(
@@ -87,15 +87,15 @@ public enum SecureStorage: Sendable {
   ///
   /// If `bootstrap` was not called, the first use fixes the default settings.
   public static var configuration: Configuration {
-    state.withLock { settled in
-      if let settled { return settled.configuration }
+    state.withLock { fixed in
+      if let fixed { return fixed.configuration }
       let configuration = Configuration(
         applicationID: executableName, keySource: .automatic, access: .readWrite,
         folderTrust: .owner, isNamedByExecutable: true)
-      settled = Settled(
+      fixed = Fixed(
         configuration: configuration,
         fact: "was called after \(StandardUse.description) was used")
-      Self.settled.store(true, ordering: .releasing)
+      Self.hasFixed.store(true, ordering: .releasing)
       return configuration
     }
   }

@@ -9,7 +9,7 @@ enum StandardUse {
   static func by<Result>(
     _ name: RecordName, _ body: () throws(StorageError) -> Result
   ) throws(StorageError) -> Result {
-    guard !SecureStorage.isSettled else { return try body() }
+    guard !SecureStorage.isFixed else { return try body() }
     return try $current.withValue(name) {
       Swift.Result { () throws(StorageError) in try body() }
     }.get()

@@ -94,7 +94,7 @@ struct Reencryption {
       for account in try accounts(start..<min(all, start + step), place) {
         for entry in account.entries {
           let candidate = Candidate(name: entry.name, share: entry.share, size: entry.size)
-          try add(account.isSettled ? candidate : nil)
+          try add(account.isBalanced ? candidate : nil)
         }
       }
     }

@@ -17,7 +17,7 @@ extension VaultStorage {
   ///     whole; otherwise an existing file is the error `invalid`. The records are not opened,
   ///     since that takes their keys:
   ///     ``verify(expecting:progress:)`` does that.
-  ///   - progress: told now and then how many of all pages are done.
+  ///   - progress: called now and then how many of all pages are done.
   /// - Throws: `StorageError`: `unavailable` when there is no vault to copy, `damaged` when the
   ///   copy is to replace another file and its structure is broken, `busy` when the file that is
   ///   replaced is a vault that somebody has open, `full` and the like.
@@ -63,7 +63,7 @@ extension VaultStorage {
   ///   - url: the backup; it is only read, as with `StoreAccess.readOnly`.
   ///   - keySource: what opens the backup; nil means this storage's own source. That source must
   ///     open the backup in any case, since it opens the vault afterwards.
-  ///   - progress: told now and then how many of the backup's records are checked, and how many
+  ///   - progress: called now and then how many of the backup's records are checked, and how many
   ///     there are.
   /// - Returns: what the vault holds now, and where the old file is.
   /// - Throws: `StorageError`: `unavailable` when there is no backup, `wrongKey` and the like when
@@ -188,12 +188,12 @@ extension VaultStorage {
       try connection.copy(to: destination) { _, _ in }
       do throws(StorageError) {
         guard try VaultRows.header(destination) == header,
-          let told = try Manifest.stored(in: destination, keys),
-          try Manifest.computed(destination, keys).agrees(with: told)
+          let stored = try Manifest.stored(in: destination, keys),
+          try Manifest.computed(destination, keys).agrees(with: stored)
         else { throw Self.changedMeanwhile(connection.path) }
         try destination.beginWriting()
         defer { destination.rollBack() }
-        let last = Int64(clamping: max(report.generation, told.generation))
+        let last = Int64(clamping: max(report.generation, stored.generation))
         try VaultCopy.number(VaultRows.number(farBeyond: last, latest), destination, keys)
         try destination.commit()
       } catch {

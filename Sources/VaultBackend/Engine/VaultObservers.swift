@@ -8,7 +8,7 @@ final class VaultObservers: Sendable {
   private let notice: VaultNotice
   private let watched = FileObservers()
   /// Whether observers were told that the file can't be read; changed under the gate.
-  private let isFailureTold = Atomic<Bool>(false)
+  private let isFailureReported = Atomic<Bool>(false)
 
   init(_ file: VaultFile, _ notice: VaultNotice) {
     self.file = file
@@ -32,12 +32,12 @@ final class VaultObservers: Sendable {
   func mustTell(of error: StorageError) -> Bool {
     // A long write by another process is no failure of the file.
     guard error.code != .busy, !isEmpty else { return false }
-    return !isFailureTold.exchange(true, ordering: .relaxed)
+    return !isFailureReported.exchange(true, ordering: .relaxed)
   }
 
   /// Whether observers must be told that the file can be read again, as they now are; under the
   /// gate.
-  func mustTellOfRecovery() -> Bool { isFailureTold.exchange(false, ordering: .relaxed) }
+  func mustTellOfRecovery() -> Bool { isFailureReported.exchange(false, ordering: .relaxed) }
 
   /// Makes the observers look themselves, by a change of a name that no record has; under the lock
   /// of memory.

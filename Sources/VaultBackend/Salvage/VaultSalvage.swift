@@ -90,7 +90,7 @@ struct VaultSalvage {
     beyond latest: Int64, droppingUnreadable: Bool
   ) throws(StorageError) -> Result {
     // Records under an ending key may be forged by the person who stole it.
-    let (header, opener) = try opener.settled(in: source)
+    let (header, opener) = try opener.retiringEndingKeys(in: source)
     guard let keys = opener.manifestKeys else {
       throw StorageError(.io, "a header has no keys; this is a bug", path: source.path)
     }
@@ -99,9 +99,9 @@ struct VaultSalvage {
     defer { destination.rollBack() }
     try VaultRows.setMeta(VaultSchema.Row.header, header, sequence: 0, destination)
     // Numbered anew, since the old numbers may be what is broken.
-    let told = try manifest(of: source, keys)
+    let stored = try manifest(of: source, keys)
     var last = VaultRows.number(
-      farBeyond: latest, try lastNumber(of: source), Int64(clamping: told?.generation ?? 0))
+      farBeyond: latest, try lastNumber(of: source), Int64(clamping: stored?.generation ?? 0))
     var salvage = VaultSalvage(source, opener)
     try salvage.run { (name, record) throws(StorageError) in
       last += 1
@@ -165,13 +165,13 @@ struct VaultSalvage {
   ///   another name as well.
   mutating func compare() throws(StorageError) -> [NameHash] {
     guard let keys = opener.manifestKeys else { return [] }
-    let told = try Self.manifest(of: source, keys)?.buckets
+    let stored = try Self.manifest(of: source, keys)?.buckets
     var found = [Manifest.Bucket](repeating: Manifest.Bucket(), count: Manifest.bucketCount)
     for (name, taken) in taken {
       found[Manifest.bucket(of: name.name)].change(taken.share, mask: 0)
     }
     func isProven(_ bucket: Int) -> Bool {
-      told?[bucket].count == found[bucket].count && told?[bucket].sum == found[bucket].sum
+      stored?[bucket].count == found[bucket].count && stored?[bucket].sum == found[bucket].sum
     }
     var dropped: [NameHash] = []
     for (name, double) in taken where double.isDouble {

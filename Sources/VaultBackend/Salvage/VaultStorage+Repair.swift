@@ -112,7 +112,7 @@ extension VaultStorage {
       }
       let opener = try opener.following(source)
       let expected = try opener.expectedCount(in: source)
-      let (_, keys) = try opener.settled(in: source)
+      let (_, keys) = try opener.retiringEndingKeys(in: source)
       var salvage = VaultSalvage(source, report.isBroken ? keys : opener)
       try salvage.run { _, _ in }
       if report.isBroken { _ = try salvage.compare() }

@@ -6,7 +6,7 @@ internal import StorageCore
 extension VaultTransaction {
   /// The manifest before the change of the header, or nil when it was altered; `known` is the
   /// manifest that the transaction has.
-  static func told(
+  static func formerManifest(
     _ known: Manifest?, _ keys: ManifestKeys?, _ connection: Connection
   ) throws(StorageError) -> Manifest? {
     // Another process may have changed the header since this one opened its keys.
@@ -21,12 +21,12 @@ extension VaultTransaction {
   /// The number of records that may need any of the keys: rows that are no records, and records
   /// that the manifest counts but the table lacks, which a repair may find.
   static func hiddenCount(
-    _ told: Manifest?, besides count: UInt64, _ connection: Connection
+    _ former: Manifest?, besides count: UInt64, _ connection: Connection
   ) throws(StorageError) -> Int64 {
     let strays = Int64(try VaultRows.strays(connection).count)
     // Below zero if somebody with the keys has removed more records than were written: those were
     // planted.
-    let written = Int64(bitPattern: told?.count ?? 0)
+    let written = Int64(bitPattern: former?.count ?? 0)
     let missing = max(0, max(0, written) - Int64(clamping: count))
     return min(strays, hiddenLimit) + min(missing, hiddenLimit)
   }

@@ -13,25 +13,26 @@ extension VaultTransaction {
 
   /// Whether the removal of a name without a record needs no tombstone of its own: the manifest
   /// confirms that there is no record, so nobody who hid one can put it back unnoticed.
-  mutating func isSettled(_ name: NameHash, _ old: Replaced) throws(StorageError) -> Bool {
+  mutating func needsNoTombstone(_ name: NameHash, _ old: Replaced) throws(StorageError) -> Bool {
     guard let keys, manifest != nil else { return true }
     // This process wrote the existing tombstone, and the manifest counts it.
     if case .removal(_, .some) = old { return true }
     let bucket = Manifest.bucket(of: name)
-    if settled & 1 << bucket != 0 { return true }
+    if agreeing & 1 << bucket != 0 { return true }
     // The manifest and the rows must be of the same state.
     try writeRows()
     try account()
-    guard let told = manifest?.buckets[bucket], told.count &+ told.removals <= Self.fewRows,
-      try tombstones(of: bucket, if: told, keys) != nil
+    guard let counted = manifest?.buckets[bucket],
+      counted.count &+ counted.removals <= Self.fewRows,
+      try tombstones(of: bucket, if: counted, keys) != nil
     else { return false }
-    settled |= 1 << bucket
+    agreeing |= 1 << bucket
     return true
   }
 
   /// The tombstones of a bucket, or nil when its rows disagree with the manifest.
   private func tombstones(
-    of bucket: Int, if told: Manifest.Bucket, _ keys: ManifestKeys
+    of bucket: Int, if counted: Manifest.Bucket, _ keys: ManifestKeys
   ) throws(StorageError) -> [(sequence: Int64, name: NameHash)]? {
     var actual = Manifest()
     var removals: [(sequence: Int64, name: NameHash)] = []
@@ -50,7 +51,8 @@ extension VaultTransaction {
       return nil
     }
     let found = actual.buckets[bucket]
-    guard found.count == told.count, found.sum == told.sum, removals.count == told.removals else {
+    guard found.count == counted.count, found.sum == counted.sum, removals.count == counted.removals
+    else {
       return nil
     }
     return removals
@@ -65,12 +67,12 @@ extension VaultTransaction {
   mutating func forgetRemovals() throws(StorageError) {
     guard let keys, manifest != nil else { return }
     for (bucket, added) in removalCounts() {
-      guard let told = manifest?.buckets[bucket] else { return }
-      let limit = max(Self.removalLimit, told.count)
-      let before = told.removals > added ? told.removals - added : 0
+      guard let counted = manifest?.buckets[bucket] else { return }
+      let limit = max(Self.removalLimit, counted.count)
+      let before = counted.removals > added ? counted.removals - added : 0
       // If tombstones have to stay, the comparison is not repeated at each removal.
-      guard told.removals > limit, told.removals / (limit / 2) != before / (limit / 2),
-        var removals = try tombstones(of: bucket, if: told, keys)
+      guard counted.removals > limit, counted.removals / (limit / 2) != before / (limit / 2),
+        var removals = try tombstones(of: bucket, if: counted, keys)
       else { continue }
       removals.sort { $0.sequence < $1.sequence }
       if horizon == nil { horizon = try VaultRows.stamps(connection).horizon }
@@ -98,10 +100,11 @@ extension VaultTransaction {
     guard let keys else { return true }
     sequence += 1
     isWholesale = true
-    guard let told = manifest, try Manifest.computed(connection, keys).agrees(with: told) else {
+    guard let counted = manifest, try Manifest.computed(connection, keys).agrees(with: counted)
+    else {
       return false
     }
-    manifest = told.withoutRemovals
+    manifest = counted.withoutRemovals
     try connection.statement("DELETE FROM record WHERE value IS NULL").run()
     return true
   }

@@ -16,9 +16,9 @@ extension VaultTransaction {
   mutating func replaceAll(
     with source: Connection, _ new: [UInt8], _ sourceKeys: ManifestKeys
   ) throws(StorageError) {
-    let told = try Manifest.stored(in: source, sourceKeys)
+    let stored = try Manifest.stored(in: source, sourceKeys)
     try connection.statement("DELETE FROM record").run()
-    goOn(beyond: told.map { Int64(clamping: $0.generation) } ?? 0)
+    goOn(beyond: stored.map { Int64(clamping: $0.generation) } ?? 0)
     let connection = connection
     var last = sequence
     try VaultRows.visit(source) { (name, record) throws(StorageError) in
@@ -31,7 +31,7 @@ extension VaultTransaction {
     isScrubNeeded = true
     try VaultRows.setMeta(VaultSchema.Row.header, new, sequence: sequence, connection)
     try recompute(under: sourceKeys)
-    guard let told, let manifest, manifest.hasRecords(of: told) else {
+    guard let stored, let manifest, manifest.hasRecords(of: stored) else {
       throw StorageError(
         .busy, "the backup was changed meanwhile; verify it, and try again", path: source.path)
     }

@@ -66,7 +66,7 @@ struct VaultTransaction: ~Copyable {
   var manifest: Manifest?
   var keys: ManifestKeys?
   /// The buckets, one bit each, that were compared with the manifest and agree.
-  var settled: UInt64 = 0
+  var agreeing: UInt64 = 0
 
   /// A transaction over the present state of the file, which memory has already followed.
   ///
@@ -131,7 +131,7 @@ struct VaultTransaction: ~Copyable {
       // Somebody may have hidden the record, so that it only seems absent.
       if old.isNothing {
         guard last == nil else { return }
-        if try isSettled(name, old) { return }
+        if try needsNoTombstone(name, old) { return }
       }
       _ = replaceLastChange(of: name)
     }
@@ -241,7 +241,7 @@ struct VaultTransaction: ~Copyable {
           body(name, record)
         }
         let hidden = try Self.hiddenCount(
-          Self.told(known, oldKeys, connection), besides: count, connection)
+          Self.formerManifest(known, oldKeys, connection), besides: count, connection)
         guard hidden > 0, let name = NameHash([UInt8](repeating: 0, count: 64)) else { return }
         for _ in 0..<hidden { body(name, []) }
       },
@@ -254,8 +254,10 @@ struct VaultTransaction: ~Copyable {
       },
       authenticating: { (keys, old) throws(StorageError) in (newKeys, oldKeys) = (keys, old) })
     held.provingAll = { () throws(StorageError) in
-      guard let oldKeys, let told = try Self.told(known, oldKeys, connection) else { return false }
-      return told.hasRecords(of: try Manifest.computed(connection, oldKeys))
+      guard let oldKeys, let former = try Self.formerManifest(known, oldKeys, connection) else {
+        return false
+      }
+      return former.hasRecords(of: try Manifest.computed(connection, oldKeys))
     }
     try body(&new, held)
     guard new != old || !renamed.isEmpty else { return }

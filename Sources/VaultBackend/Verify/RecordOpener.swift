@@ -54,12 +54,12 @@ struct RecordOpener {
   /// The header that a connection sees, and an opener for it.
   ///
   /// The data keys that a rotation was ending are retired in it.
-  func settled(
+  func retiringEndingKeys(
     in connection: Connection
   ) throws(StorageError) -> (header: [UInt8], opener: RecordOpener) {
     let header = try VaultSalvage.header(of: connection)
-    guard let settled = try inspector.retiringEndingKeys(of: header) else { return (header, self) }
-    return (settled.header, RecordOpener(settled.inspector))
+    guard let retiring = try inspector.retiringEndingKeys(of: header) else { return (header, self) }
+    return (retiring.header, RecordOpener(retiring.inspector))
   }
 
   /// Whether a record is under a data key that was retired.

@@ -30,7 +30,7 @@ extension VaultEngine {
 private struct Accounts {
   private let buckets: Range<Int>
   /// The stored manifest; nil when it was altered.
-  private let told: Manifest?
+  private let stored: Manifest?
   /// The records, by bucket.
   private let entries: [[RecordAccount.Entry]]
   /// The figures computed from all present records.
@@ -41,9 +41,9 @@ private struct Accounts {
   ) throws(StorageError) {
     var entries = [[RecordAccount.Entry]](repeating: [], count: buckets.count)
     var actual = Manifest()
-    let told = try Manifest.stored(in: connection, keys)
+    let stored = try Manifest.stored(in: connection, keys)
     // Nobody with the keys made a tombstone after the manifest.
-    let last = told.map { Int64(clamping: $0.generation) } ?? .max
+    let last = stored.map { Int64(clamping: $0.generation) } ?? .max
     for bucket in buckets {
       try VaultRows.visit(bucket: bucket, connection) {
         (sequence, name, record) throws(StorageError) in
@@ -59,7 +59,7 @@ private struct Accounts {
     }
     self.buckets = buckets
     (self.entries, self.actual) = (entries, actual)
-    self.told = told
+    self.stored = stored
   }
 
   func compared(
@@ -67,23 +67,23 @@ private struct Accounts {
   ) throws(StorageError) -> [RecordAccount] {
     var accounts: [RecordAccount] = []
     for (bucket, entries) in zip(buckets, entries) {
-      var isSettled = agrees(actual, bucket)
-      if !isSettled, told != nil {
+      var isBalanced = agrees(actual, bucket)
+      if !isBalanced, stored != nil {
         var closed: [RecordAccount.Entry] = []
         for entry in entries {
           guard let record = try VaultRows.record(entry.name, connection) else { continue }
           if try !opens(entry.name, record) { closed.append(entry) }
         }
-        isSettled = agreesWithout(closed, bucket)
+        isBalanced = agreesWithout(closed, bucket)
       }
-      accounts.append(RecordAccount(entries, isSettled: isSettled))
+      accounts.append(RecordAccount(entries, isBalanced: isBalanced))
     }
     return accounts
   }
 
   private func agrees(_ figures: Manifest, _ bucket: Int) -> Bool {
-    guard let told else { return false }
-    let (should, found) = (told.buckets[bucket], figures.buckets[bucket])
+    guard let stored else { return false }
+    let (should, found) = (stored.buckets[bucket], figures.buckets[bucket])
     return should == found
   }
 

@@ -12,7 +12,7 @@ extension VaultStorage {
   /// - Parameters:
   ///   - keys: keys that may have had a value. They need not have one now. But if somebody removed
   ///     a record, the vault no longer has its name, and these names are tried.
-  ///   - progress: told now and then how many of all records are done.
+  ///   - progress: called now and then how many of all records are done.
   /// - Returns: what is not as it should be.
   /// - Throws: `StorageError`: `unavailable` when there is no vault, `busy` when others keep
   ///   changing its keys, or why it can't be opened, for example without its key.

@@ -9,7 +9,7 @@ extension VaultVerification {
   ///   - opener: what opens the records by an earlier header.
   ///   - keys: keys that may have had a value.
   ///   - past: what this process had seen before the transaction began.
-  ///   - progress: told now and then how many of all records are done.
+  ///   - progress: called now and then how many of all records are done.
   /// - Returns: what was found, and the names of the records that do not open.
   /// - Throws: `StorageError`: why the keys of the header can't be opened.
   static func report(

@@ -49,7 +49,7 @@ struct VaultVerification {
   ///   - connection: sees the vault.
   ///   - keys: the keys of its manifest.
   ///   - latest: the latest commit that this process had seen before.
-  ///   - progress: told now and then how many of all records are done.
+  ///   - progress: called now and then how many of all records are done.
   /// - Returns: what is not as it should be.
   /// - Throws: `StorageError` for an error that is not about the vault.
   mutating func run(
@@ -73,8 +73,8 @@ struct VaultVerification {
       this.strays = try VaultRows.strays(connection)
     }
     try noting { (this) throws(StorageError) in
-      let told = try this.checkManifest(connection, keys, generation)
-      let manifest = told.map { Int64(clamping: $0.generation) }
+      let stored = try this.checkManifest(connection, keys, generation)
+      let manifest = stored.map { Int64(clamping: $0.generation) }
       guard let generation else { return }
       this.checkPast(latest, .init(rows: Int64(clamping: generation), manifest: manifest))
     }
@@ -220,8 +220,8 @@ struct VaultVerification {
   private mutating func checkManifest(
     _ connection: Connection, _ keys: ManifestKeys, _ generation: UInt64?
   ) throws(StorageError) -> Manifest? {
-    let told = try Manifest.stored(in: connection, keys)
-    guard let manifest = told else {
+    let stored = try Manifest.stored(in: connection, keys)
+    guard let manifest = stored else {
       add(.alteredManifest, 0, [], "the manifest was altered or removed, or belongs to other keys")
       return nil
     }
@@ -233,8 +233,8 @@ struct VaultVerification {
     }
     let buckets = 0..<Manifest.bucketCount
     let differing = buckets.filter {
-      let (told, found) = (manifest.buckets[$0], actual.buckets[$0])
-      return told.count != found.count || told.sum != found.sum
+      let (stored, found) = (manifest.buckets[$0], actual.buckets[$0])
+      return stored.count != found.count || stored.sum != found.sum
     }
     soundBuckets = Set(buckets).subtracting(differing)
     for index in differing { compare(index, manifest.buckets[index]) }
@@ -251,9 +251,9 @@ struct VaultVerification {
     var (missing, surplus, isExplained) = (0, 0, false)
     var keys: [String] = []
     for index in 0..<Manifest.bucketCount {
-      let (told, found) = (manifest.buckets[index], actual.buckets[index])
-      let added = max(0, Int(found.count) - Int(told.count))
-      let difference = Int(told.removals) - Int(found.removals)
+      let (stored, found) = (manifest.buckets[index], actual.buckets[index])
+      let added = max(0, Int(found.count) - Int(stored.count))
+      let difference = Int(stored.removals) - Int(found.removals)
       if difference > added {
         missing += difference - added
         keys += seen[index].compactMap(\.key)

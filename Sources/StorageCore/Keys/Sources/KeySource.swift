@@ -79,13 +79,13 @@ public struct KeySource: Sendable {
 
   /// A source that `source` chooses once, when it is first needed.
   package init(deferred source: @escaping @Sendable () -> KeySource) {
-    let settled = Lock<[Candidate]?>(nil)
+    let chosen = Lock<[Candidate]?>(nil)
     rungs = {
-      if let candidates = settled.withLock({ $0 }) { return candidates }
+      if let candidates = chosen.withLock({ $0 }) { return candidates }
       let candidates = source().candidates
-      return settled.withLock { settled in
-        settled = settled ?? candidates
-        return settled!
+      return chosen.withLock { chosen in
+        chosen = chosen ?? candidates
+        return chosen!
       }
     }
     failure = nil

@@ -10,7 +10,7 @@ package protocol SharedPlace: AnyObject, Sendable {
   func makeNothing()
 }
 
-/// Finds the object of a place at its first use, when the path and the access rights are settled.
+/// Finds the object of a place at its first use, when the path and the access rights are fixed.
 package struct PlaceHandle<Object: SharedPlace>: ~Copyable, Sendable {
   private let find: @Sendable () throws(StorageError) -> Object
   private let use: @Sendable () -> StoreAccess

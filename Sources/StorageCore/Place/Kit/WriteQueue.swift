@@ -22,14 +22,14 @@ package final class WriteQueue: Sendable {
 
   /// Writes a batch, alone or together with others.
   ///
-  /// The thread waits until a leader has settled its batch, or until it leads itself. A leader
-  /// writes its batch and those that wait, and settles each. If the shared write fails with one of
+  /// The thread waits until a leader has answered its batch, or until it leads itself. A leader
+  /// writes its batch and those that wait, and answers each. If the shared write fails with one of
   /// `codes`, a single batch may be the cause, so the leader then writes each batch alone.
   ///
   /// - Parameters:
   ///   - ticket: the batch.
   ///   - codes: the errors that a single batch may have caused.
-  ///   - afterwards: called in the lead, after the batches are settled.
+  ///   - afterwards: called in the lead, after the batches are answered.
   ///   - write: writes the batches of a group and returns their outcomes. While `isShared`, it may
   ///     add batches that it takes with ``takeFollowers()`` or
   ///     ``gatherFollowers(besides:turns:)``.
@@ -47,12 +47,12 @@ package final class WriteQueue: Sendable {
       var group = [ticket]
       do throws(StorageError) {
         let outcomes = try write(&group, true)
-        settle(group) { .success(outcomes[$0]) }
+        answer(group) { .success(outcomes[$0]) }
       } catch {
         if group.count > 1, codes.contains(error.code) {
           for ticket in group { writeAlone(ticket, write) }
         } else {
-          settle(group) { _ in .failure(error) }
+          answer(group) { _ in .failure(error) }
         }
       }
       afterwards()
@@ -68,9 +68,9 @@ package final class WriteQueue: Sendable {
     var group = [ticket]
     do throws(StorageError) {
       let outcomes = try write(&group, false)
-      settle(group) { .success(outcomes[$0]) }
+      answer(group) { .success(outcomes[$0]) }
     } catch {
-      settle(group) { _ in .failure(error) }
+      answer(group) { _ in .failure(error) }
     }
   }
 
@@ -87,13 +87,13 @@ package final class WriteQueue: Sendable {
     let ticket = WriteTicket(isAlone: true, until: .now + deadline)
     return try StorageDiagnostics.reportingAfterwards { () throws(StorageError) in
       let leads = enter(ticket)
-      precondition(leads, "only its own thread settles a ticket that is alone")
+      precondition(leads, "only its own thread answers a ticket that is alone")
       defer { leave() }
       return try body(ticket.end)
     }
   }
 
-  /// Waits until a leader has settled `ticket`, or until it is the caller's turn to lead.
+  /// Waits until a leader has answered `ticket`, or until it is the caller's turn to lead.
   ///
   /// - Returns: whether the caller leads; a leader must call ``leave()`` when it is done.
   package func enter(_ ticket: WriteTicket) -> Bool {
@@ -151,7 +151,7 @@ package final class WriteQueue: Sendable {
   /// - Parameters:
   ///   - group: the tickets of the batches.
   ///   - result: gives the result of each batch by its index in `group`.
-  package func settle(
+  package func answer(
     _ group: [WriteTicket], _ result: (Int) -> Result<CommitOutcome, StorageError>
   ) {
     state.withLock { state in
@@ -161,7 +161,7 @@ package final class WriteQueue: Sendable {
     for ticket in group { unsafe ticket.turn?.signal() }
   }
 
-  /// The result of a batch that was settled.
+  /// The result of a batch that was answered.
   ///
   /// - Throws: `StorageError`: why the batch was not written.
   package func outcome(of ticket: WriteTicket) throws(StorageError) -> CommitOutcome {
@@ -193,11 +193,11 @@ package final class WriteTicket: Sendable {
   /// The time in the queue counts; otherwise the waits of all batches before it would add up.
   package let end: ContinuousClock.Instant
 
-  /// The result of the batch, once it is settled.
-  // Unchecked, since the lock is the queue's and not the ticket's own: `settle` sets it, `enter`
+  /// The result of the batch, once it is answered.
+  // Unchecked, since the lock is the queue's and not the ticket's own: `answer` sets it, `enter`
   // and `outcome(of:)` read it, all three inside `state.withLock`.
   fileprivate nonisolated(unsafe) var result: Result<CommitOutcome, StorageError>?
-  /// Signalled when the ticket's thread has to lead and when the ticket is settled; nil if it did
+  /// Signalled when the ticket's thread has to lead and when the ticket is answered; nil if it did
   /// not wait.
   // Unchecked, since it is set once, inside `state.withLock`, before the ticket is in the queue.
   // That lock makes it visible to the thread that takes the ticket out, and from then on it is only

@@ -9,11 +9,11 @@ extension LiveValue: LiveTarget {
   private static var attempts: Int { 1000 }
 
   /// Brings the value up to date with every notice that arrived before the call.
-  func settle() {
-    if hub.isDoubtful.load(ordering: .acquiring) { hub.settleDoubts() }
+  func catchUp() {
+    if hub.isDoubtful.load(ordering: .acquiring) { hub.resolveDoubts() }
     let goal = node.noticed
     for _ in 0..<Self.attempts {
-      guard let (notice, number) = node.unsettled(upTo: goal) else { return }
+      guard let (notice, number) = node.unpublished(upTo: goal) else { return }
       if let finding = finding(of: notice) {
         publish(finding, number)
         continue
