@@ -99,13 +99,8 @@ struct SuiteFile: Sendable {
   }
 
   func requireOurs(_ status: FileStatus) throws(StorageError) {
-    guard status.isRegular else {
-      throw StorageError(.denied, "the file is not a regular file; move it away", path: path)
-    }
-    guard status.owner == geteuid() else {
-      throw StorageError(
-        .denied, "the file belongs to another user: \(StorageError.ownerAdvice)", path: path)
-    }
+    try status.requireRegular(path)
+    try status.requireOwner(path, orRoot: false)
   }
 
   /// All bytes, or nil when the file became shorter meanwhile.

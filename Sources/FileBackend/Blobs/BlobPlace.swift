@@ -133,12 +133,7 @@ struct BlobPlace: Sendable {
 
   private func check(folder: FolderDescriptor) throws(StorageError) {
     let status = try folder.status()
-    // Root's folders can be read, as can root's vault files.
-    guard status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(
-        .denied, "the folder belongs to another user: \(StorageError.ownerAdvice)",
-        path: folder.path)
-    }
+    try status.requireOwner(folder.path)
     guard !trust.lets(othersWriteInto: status, at: folder.path) else {
       throw StorageError(
         .denied,
@@ -151,19 +146,9 @@ struct BlobPlace: Sendable {
 
   /// Refuses the file of a blob that somebody else could have put there.
   func check(_ status: FileStatus, _ path: String) throws(StorageError) {
-    guard status.isRegular else {
-      throw StorageError(.denied, "it is not a regular file; move it away", path: path)
-    }
-    guard status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(
-        .denied, "the file belongs to another user: \(StorageError.ownerAdvice)", path: path)
-    }
-    guard !trust.lets(othersWriteTo: status) else {
-      throw StorageError(
-        .denied,
-        "other users can write to the file; check whether another user changed it, then run chmod 600 "
-          + "on it", path: path)
-    }
+    try status.requireRegular(path)
+    try status.requireOwner(path)
+    try status.requireUnshared(path, trust)
   }
 
   /// Opens the file of a blob for reading.

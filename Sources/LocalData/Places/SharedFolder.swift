@@ -131,13 +131,8 @@ extension FolderDescriptor {
     // A pipe or a link in the place of the file is refused, without waiting for it or following it.
     guard let file = try OpenFile(name, in: self, O_RDONLY | O_NONBLOCK) else { return nil }
     let status = try file.status()
-    guard status.isRegular else {
-      throw StorageError(.denied, "it is not a regular file; move it away", path: file.path)
-    }
-    guard status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(
-        .denied, "it belongs to another user: \(StorageError.ownerAdvice)", path: file.path)
-    }
+    try status.requireRegular(file.path)
+    try status.requireOwner(file.path)
     return file
   }
 }

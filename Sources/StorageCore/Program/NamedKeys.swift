@@ -103,10 +103,8 @@ private struct HeaderFile: RecordPlace {
   private func readFile(_ path: String) throws(StorageError) -> [UInt8]? {
     guard let file = try OpenFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) else { return nil }
     let status = try file.status()
-    guard status.isRegular, status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(
-        .denied, "this is not a regular file, or another user owns it; move it away", path: path)
-    }
+    try status.requireRegular(path)
+    try status.requireOwner(path)
     return try file.readAll(limit: Self.limit)
   }
 

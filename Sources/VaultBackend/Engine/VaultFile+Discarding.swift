@@ -17,10 +17,7 @@ extension VaultFile {
     for path in [path] + companions {
       guard let status = try folder.status(of: FilePath.name(of: path)) else { continue }
       // Root may remove everybody's files.
-      guard status.owner == geteuid() else {
-        throw StorageError(
-          .denied, "the file belongs to another user: \(StorageError.ownerAdvice)", path: path)
-      }
+      try status.requireOwner(path, orRoot: false)
       // Whoever could write to it can't change what becomes of it.
       if status.isRegular, status.permissions & 0o077 != 0 {
         _ = folder.setPrivate(FilePath.name(of: path))

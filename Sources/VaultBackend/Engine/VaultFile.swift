@@ -242,17 +242,8 @@ struct VaultFile: Hashable, Sendable {
     guard status.isRegular else {
       throw Self.notRegular(status, path, isVault: path == self.path)
     }
-    // Root's files can be read: they may be part of a read-only disk, such as a container image.
-    guard status.owner == geteuid() || status.owner == 0 else {
-      throw StorageError(
-        .denied, "the file belongs to another user: \(StorageError.ownerAdvice)", path: path)
-    }
-    guard !trust.lets(othersWriteTo: status) else {
-      throw StorageError(
-        .denied,
-        "other users can write to the file; check whether another user changed it, then run chmod 600 "
-          + "on it", path: path)
-    }
+    try status.requireOwner(path)
+    try status.requireUnshared(path, trust)
     guard mending, status.permissions & 0o077 != 0, status.owner == geteuid() else { return }
     // On a read-only disk the permissions can't be changed.
     guard folder.setPrivate(FilePath.name(of: path)) || errno == EROFS else {
