@@ -240,7 +240,9 @@ let package = Package(
     .target(name: "TestSupport", dependencies: ["CGlibc"], path: "Tests/Support"),
     .target(
       name: "RemoteTesting",
-      dependencies: ["RemoteBackend", "StorageCore", "CryptoCore", "TestSupport"],
+      dependencies: [
+        "RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport",
+      ],
       path: "Tests/RemoteTesting"),
     .testTarget(
       name: "RemoteBackendTests",

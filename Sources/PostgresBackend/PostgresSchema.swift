@@ -87,6 +87,12 @@ public enum PostgresSchema: Sendable {
           ELSIF writes[i] THEN
             UPDATE \(name).rows SET value = new_values[i], version = own
               WHERE store = of_store AND key = keys[i];
+          ELSE
+            CONTINUE;
+          END IF;
+          -- Somebody else's trigger or rule may drop a write, which then must not count as made.
+          IF NOT FOUND THEN
+            RAISE EXCEPTION 'a row was not written';
           END IF;
         END LOOP;
         RETURN own;

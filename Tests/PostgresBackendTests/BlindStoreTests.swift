@@ -8,10 +8,13 @@ import Testing
 /// What those see who run PostgreSQL or listen on the way.
 struct BlindStoreTests {
   @Test func theTrafficTheLogTheDumpAndTheDiskHoldNoNameAndNoValue() throws {
-    let cluster = try PostgresCluster(options: [
-      "log_statement=all", "log_parameter_max_length=-1", "log_parameter_max_length_on_error=-1",
-      "log_min_duration_statement=0",
-    ])
+    let cluster = try SharedCluster.database()
+    for setting in [
+      "log_statement = 'all'", "log_parameter_max_length = -1",
+      "log_parameter_max_length_on_error = -1", "log_min_duration_statement = 0",
+    ] {
+      try cluster.sql("ALTER DATABASE \(cluster.database) SET \(setting)")
+    }
     let proxy = FaultProxy(to: cluster.ports[0])
     defer { proxy.end() }
     proxy.capture()
@@ -31,8 +34,7 @@ struct BlindStoreTests {
     while try two.load(String.self, forKey: "marker-of-a-name") == nil { usleep(1_000) }
     _ = try one.keyAdministration.rotateDataKey()
     try one.delete(forKey: "marker-of-a-name")
-    let dump = cluster.path + "/dump"
-    _ = try Child.run(["pg_dump", "-f", dump, "-d", cluster.connection()])
+    let dump = try cluster.dump()
     try cluster.sql("CHECKPOINT")
     // As bytes, and as the server writes bytes into a text.
     let hex = "marker-of".utf8.map { String($0, radix: 16) }.joined()

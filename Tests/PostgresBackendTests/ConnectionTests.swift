@@ -18,13 +18,13 @@ struct ConnectionTests {
 
   @Test(arguments: ["session", "transaction"])
   func throughAPoolerChangesAreSeen(_ mode: String) throws {
-    let cluster = try PostgresCluster()
+    let cluster = try SharedCluster.database()
     let pooler = try Pooler(cluster, mode: mode)
     let one = storage(pooler.connection)
     try one.create()
     let two = storage(pooler.connection, deadline: .seconds(59))
     #expect(try two.load(Int.self, forKey: "n") == nil)
-    for value in 0..<8 {
+    for value in 0..<4 {
       try one.save(value, forKey: "n")
       while try two.load(Int.self, forKey: "n") != value { usleep(1_000) }
     }
@@ -33,13 +33,12 @@ struct ConnectionTests {
       try PostgresStorage(
         PostgresConfiguration(pooler.connection, store: "t"), keySource: Self.key,
         reading: .linearizable
-      ).load(Int.self, forKey: "n") == 8)
+      ).load(Int.self, forKey: "n") == 4)
   }
 
   @Test func aPasswordComesFromAClosureOrLibpqsOwnPlaces() throws {
-    let cluster = try PostgresCluster(options: ["password_encryption=scram-sha-256"])
+    let cluster = try SharedCluster.database()
     try cluster.sql("CREATE ROLE p LOGIN PASSWORD 's3cret' IN ROLE securestore_writer")
-    try cluster.requirePasswords()
     let connection = cluster.connection("p")
     func open(_ text: String) -> StorageError? {
       let configuration = PostgresConfiguration(
@@ -91,13 +90,13 @@ struct ConnectionTests {
   }
 
   @Test func aConnectionThatIsSilentlyGoneIsFound() throws {
-    let cluster = try PostgresCluster()
+    let cluster = try SharedCluster.database()
     let proxy = FaultProxy(to: cluster.ports[0])
     defer { proxy.end() }
     let direct = cluster.storage()
     try direct.create()
     try direct.save("a", forKey: "k")
-    let through = storage(cluster.connection(ports: [proxy.port]), deadline: .seconds(15))
+    let through = storage(cluster.connection(ports: [proxy.port]), deadline: .seconds(5))
     #expect(try through.load(String.self, forKey: "k") == "a")
     proxy.mode = .mute
     #expect(try through.load(String.self, forKey: "k") == "a")
@@ -119,7 +118,7 @@ struct ConnectionTests {
     try storage.create()
     let other = cluster.storage(deadline: .seconds(59))
     #expect(try other.keys().isEmpty)
-    for value in 0..<3 {
+    for value in 0..<2 {
       cluster.kill(0)
       try cluster.start(0)
       try storage.save(value, forKey: "n")

@@ -38,6 +38,12 @@ struct PostgresFailure: Error {
     static let message = Int32(UInt8(ascii: "M"))
   }
 
+  /// What libpq says where it, or the server, refuses the other end; an end that is cut off in the middle
+  /// is another thing: "SSL SYSCALL error: EOF detected", "SSL connection has been closed".
+  private static let refusalsOfTLS = [
+    "certificate", "private key", "SSL error: ", "does not support SSL",
+  ]
+
   private var stage: Stage
   /// PostgreSQL's code of the error; empty where the server said nothing.
   let state: String
@@ -116,7 +122,9 @@ struct PostgresFailure: Error {
         .unavailable,
         "the database has no tables for stores in this schema; let its owner run PostgresSchema's migration"
       )
-    case "53100", "53000": return .refused(.full, "the server's disk is full")
+    // A server that ends by it, as without room for its log, may have made the commit before.
+    case "53100" where !isFatal, "53000" where !isFatal:
+      return .refused(.full, "the server's disk is full")
     case "55P03":
       return .refused(.busy, "somebody else holds a lock on the same rows or the table; try again")
     case "57014":
@@ -132,14 +140,15 @@ struct PostgresFailure: Error {
       return .refused(
         .damaged, "the tables in the database are not those that this program's migration makes")
     }
-    // libpq says nothing else of what it refuses by itself.
-    if stage == .connecting, state.isEmpty,
-      message.contains("SSL") || message.contains("certificate")
-    {
-      return .refused(.denied, "the connection can't be encrypted as it must be")
-    }
-    if stage == .connecting, state.isEmpty, message.contains("password") {
-      return .refused(.denied, "PostgreSQL asks for a password, and nobody gave one")
+    if stage == .connecting, state.isEmpty {
+      // libpq says nothing else of what it refuses by itself; before that it names the host.
+      let reason = message.split(separator: " failed: ").last ?? ""
+      if Self.refusalsOfTLS.contains(where: reason.contains), !reason.contains("unexpected eof") {
+        return .refused(.denied, "the connection can't be encrypted as it must be")
+      }
+      if reason.contains("no password supplied") {
+        return .refused(.denied, "PostgreSQL asks for a password, and nobody gave one")
+      }
     }
     if stage == .connecting { return .notDone }
     return isFatal ? .unknown : .refused(.io, "PostgreSQL refuses it")

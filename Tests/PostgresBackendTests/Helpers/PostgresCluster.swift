@@ -16,6 +16,8 @@ final class PostgresCluster: @unchecked Sendable {
   let folder: URL
   private var servers: [Server] = []
   private let options: [String]
+  /// What runs the servers' programs, such as where their disk is seen.
+  private let prefix: [String]
   /// `synchronous_standby_names` of a primary.
   private let standbyNames: String
 
@@ -27,15 +29,30 @@ final class PostgresCluster: @unchecked Sendable {
 
   /// Starts a primary with standbys that confirm its commits, and waits until it answers.
   ///
-  /// Without synchronous commits the standbys confirm nothing.
-  init(standbys: Int = 0, isSynchronous: Bool = true, options: [String] = []) throws {
-    self.options = options
+  /// Without synchronous commits the standbys confirm nothing. With an authority connections can be
+  /// encrypted, and the roles `client` and `stranger` must show a certificate of its making. The role
+  /// `p` needs a password.
+  init(
+    standbys: Int = 0, isSynchronous: Bool = true, authority: TestAuthority? = nil,
+    prefix: [String] = []
+  ) throws {
+    options = authority == nil ? [] : ["ssl=on", "ssl_ca_file=root.crt"]
+    self.prefix = prefix
     standbyNames = standbys > 0 && isSynchronous ? "ANY 1 (*)" : ""
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     if getuid() == 0 { _ = try Child.run(["chown", "postgres:", folder.path]) }
     try run(
       "initdb", "-D", data(0).path, "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync")
+    try """
+    local all all trust
+    hostssl all client,stranger 127.0.0.1/32 cert
+    hostnossl all client,stranger 127.0.0.1/32 reject
+    host all p 127.0.0.1/32 scram-sha-256
+    host all,replication all 127.0.0.1/32 trust
+
+    """.write(to: data(0).appendingPathComponent("pg_hba.conf"), atomically: false, encoding: .utf8)
+    if let authority { try install(authority) }
     servers = FreePorts.find(1 + standbys).map { Server(port: $0) }
     try start(0)
     for index in servers.indices.dropFirst() {
@@ -56,22 +73,11 @@ final class PostgresCluster: @unchecked Sendable {
 
   private func data(_ index: Int) -> URL { folder.appendingPathComponent("d\(index)") }
 
-  /// The folder of the servers' data and logs.
-  var path: String { folder.path }
-
   /// The ports of the servers.
   var ports: [Int] { servers.map(\.port) }
 
-  /// How a role connects to the servers, the first or all of them.
-  func connection(_ role: String = "postgres", ports: [Int]? = nil) -> String {
-    let ports = ports ?? self.ports
-    let hosts = ports.map { _ in "127.0.0.1" }.joined(separator: ",")
-    let numbers = ports.map(String.init).joined(separator: ",")
-    return "host=\(hosts) port=\(numbers) user=\(role) dbname=postgres"
-  }
-
   /// PostgreSQL refuses to be run by root.
-  fileprivate static var asUser: [String] {
+  static var asUser: [String] {
     getuid() == 0
       ? ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups"] : []
   }
@@ -81,6 +87,34 @@ final class PostgresCluster: @unchecked Sendable {
     try Child.run(Self.asUser + ["\(Self.programs)/\(program)"] + arguments)
   }
 
+  /// Shows the certificates of an authority in connections to the first server from now on.
+  func show(_ authority: TestAuthority) throws {
+    try install(authority)
+    let time = "SELECT pg_conf_load_time()"
+    let before = try sql(time)
+    try sql("SELECT pg_reload_conf()")
+    while try sql(time) == before { usleep(1_000) }
+  }
+
+  private func install(_ authority: TestAuthority) throws {
+    let owner = getuid() == 0 ? ["-o", "postgres"] : []
+    for (name, copy) in [
+      ("server.pem", "server.crt"), ("server.key", "server.key"), ("ca.pem", "root.crt"),
+    ] {
+      let paths = [authority.file(name).path, data(0).appendingPathComponent(copy).path]
+      _ = try Child.run(["install", "-m", "600"] + owner + paths)
+    }
+  }
+
+  /// Moves the log of the first server, which is not running, to an empty folder.
+  func moveLog(to folder: String) throws {
+    let log = data(0).appendingPathComponent("pg_wal").path
+    _ = try Child.run(
+      prefix + Self.asUser + [
+        "sh", "-c", "cp -R \"$0/.\" \"$1\" && rm -r \"$0\" && ln -s \"$1\" \"$0\"", log, folder,
+      ])
+  }
+
   /// Starts a server with the data that it has, and waits until it answers.
   func start(_ index: Int) throws {
     let settings = [
@@ -88,7 +122,7 @@ final class PostgresCluster: @unchecked Sendable {
       "unix_socket_directories=\(folder.path)", "max_connections=200", "shared_buffers=32MB",
     ]
     servers[index].process = try Child(
-      Self.asUser + [
+      prefix + Self.asUser + [
         "sh", "-c", "exec \"$@\" >>\(folder.path)/log\(index) 2>&1", "sh",
         "\(Self.programs)/postgres", "-D", data(index).path,
       ] + (settings + options).flatMap { ["-c", $0] })
@@ -157,128 +191,9 @@ final class PostgresCluster: @unchecked Sendable {
       "pg_basebackup", "-D", data(index).path, "-R", "-c", "fast", "-X", "stream", "-d",
       "host=127.0.0.1 port=\(servers[primary].port) user=postgres application_name=s\(index)")
   }
-
-  /// Runs SQL at a server as its superuser, and gives what it says.
-  @discardableResult
-  func sql(_ text: String, at index: Int = 0) throws -> [String] {
-    try Child.run([
-      "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d",
-      connection(ports: [servers[index].port]), "-c", text,
-    ])
-  }
-
-  /// Lets all roles but the superuser show a password from now on.
-  func requirePasswords() throws {
-    try """
-    host all postgres 127.0.0.1/32 trust
-    host all all 127.0.0.1/32 scram-sha-256
-    """.write(to: data(0).appendingPathComponent("pg_hba.conf"), atomically: false, encoding: .utf8)
-    try sql("SELECT pg_reload_conf()")
-  }
-
-  /// A transaction that somebody else has begun and does not end.
-  final class Holder {
-    private let child: Child
-
-    fileprivate init(_ connection: String, _ statement: String) throws {
-      child = try Child(["psql", "-X", "-q", "-A", "-t", "-d", connection])
-      try say("BEGIN; \(statement);")
-    }
-
-    /// Ends the transaction.
-    func release() { #expect(throws: Never.self) { try say("ROLLBACK;") } }
-
-    private func say(_ statement: String) throws {
-      var line = try child.ask("\(statement) \\echo said")
-      while let said = line, said != "said" { line = child.nextLine() }
-    }
-  }
-
-  /// Begins a transaction with a statement, and leaves it open.
-  func hold(_ statement: String) throws -> Holder {
-    try Holder(connection(ports: [ports[0]]), statement)
-  }
-
-  /// A store.
-  func storage(
-    _ store: String = "t", key: UInt8 = 7, deadline: Duration = .seconds(60),
-    reading: RemoteReading = .cached, access: StoreAccess = .mustExist
-  ) -> PostgresStorage {
-    PostgresStorage(
-      PostgresConfiguration(connection(), store: store, access: access, deadline: deadline),
-      keySource: .key(SymmetricKey(data: Data(repeating: key, count: 32))), reading: reading)
-  }
 }
 
-extension PostgresCluster: FleetEngine {
-  func store(_ name: String, deadline: Duration, reading: RemoteReading) -> RemoteStorage {
-    storage(name, deadline: deadline, reading: reading)
-  }
-
-  func holds(_ name: String) throws -> Bool {
-    try !sql("SELECT 1 FROM securestore.rows WHERE store = '\(name)'").isEmpty
-  }
-}
-
-/// One server for the tests that only need any.
-enum SharedCluster {
-  fileprivate static let shared = Lock<PostgresCluster?>(nil)
-
-  static func one() throws -> PostgresCluster {
-    try shared.withLock { cluster in
-      if let cluster { return cluster }
-      let new = try PostgresCluster()
-      cluster = new
-      // Nothing else ends the processes of a server that is never released.
-      atexit { SharedCluster.shared.withLock { $0 = nil } }
-      return new
-    }
-  }
-}
-
-/// PgBouncer in front of the first server.
-final class Pooler {
-  private let process: Child
-  /// How a program connects to it.
-  let connection: String
-
-  /// Starts it, and waits until it answers.
-  init(_ cluster: PostgresCluster, mode: String) throws {
-    let port = FreePorts.find(1)[0]
-    connection = cluster.connection(ports: [port])
-    let folder = cluster.folder
-    let (settings, users) = (
-      folder.appendingPathComponent("pooler.ini"), folder.appendingPathComponent("users")
-    )
-    try """
-    [databases]
-    * = host=127.0.0.1 port=\(cluster.ports[0])
-    [pgbouncer]
-    listen_addr = 127.0.0.1
-    listen_port = \(port)
-    unix_socket_dir =
-    auth_type = trust
-    auth_file = \(users.path)
-    pool_mode = \(mode)
-    default_pool_size = 20
-    """.write(to: settings, atomically: false, encoding: .utf8)
-    try "\"postgres\" \"\"\n".write(to: users, atomically: false, encoding: .utf8)
-    process = try Child(
-      PostgresCluster.asUser + [
-        "sh", "-c", "exec \"$@\" >>\(folder.path)/pooler.log 2>&1", "sh", "pgbouncer", "-q",
-        settings.path,
-      ])
-    for _ in 0..<600 {
-      let answer = try? Child.run(
-        ["psql", "-X", "-q", "-A", "-t", "-d", connection, "-c", "SELECT 'yes'"], mayFail: true)
-      if answer == ["yes"] { return }
-      usleep(50_000)
-    }
-    throw CocoaError(.executableLoad)
-  }
-
-  deinit {
-    process.kill()
-    _ = try? process.lines(mayFail: true)
-  }
+extension PostgresCluster: PostgresDatabase {
+  var server: PostgresCluster { self }
+  var database: String { "postgres" }
 }

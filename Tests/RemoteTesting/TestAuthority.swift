@@ -1,10 +1,10 @@
-import Foundation
-import StorageTesting
-import TestSupport
+package import Foundation
+internal import StorageTesting
+internal import TestSupport
 
-/// An authority and the certificates of a member and a program, made by openssl(1), in a folder of
+/// An authority and the certificates of a server and a program, made by openssl(1), in a folder of
 /// its own.
-final class TestAuthority: Sendable {
+package final class TestAuthority: Sendable {
   private let folder: URL
 
   /// Makes them.
@@ -12,9 +12,9 @@ final class TestAuthority: Sendable {
   /// - Parameters:
   ///   - days: for how long a certificate is valid; less than 0 for one that has expired.
   ///   - whose: whose certificate that is, "server" or "client".
-  ///   - names: what the member's certificate is for.
+  ///   - names: what the server's certificate is for.
   /// - Throws: what kept openssl from it.
-  init(
+  package init(
     days: Int = 2, of whose: String = "server", names: String = "IP:127.0.0.1,DNS:localhost"
   ) throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -48,5 +48,5 @@ final class TestAuthority: Sendable {
 
   deinit { try? FolderRemoval.remove(folder) }
 
-  func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
+  package func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
 }

@@ -1,0 +1,129 @@
+import Foundation
+import PostgresBackend
+import RemoteTesting
+import StorageTesting
+import TestSupport
+import Testing
+
+/// A database with the tables of stores, as a test uses it.
+protocol PostgresDatabase: FleetEngine {
+  var server: PostgresCluster { get }
+  var database: String { get }
+}
+
+extension PostgresDatabase {
+  /// The folder of the servers' data and logs.
+  var folder: URL { server.folder }
+  var path: String { server.folder.path }
+
+  /// The ports of the servers.
+  var ports: [Int] { server.ports }
+
+  /// How a role connects to the servers, the first or all of them.
+  func connection(_ role: String = "postgres", ports: [Int]? = nil) -> String {
+    let ports = ports ?? self.ports
+    let hosts = ports.map { _ in "127.0.0.1" }.joined(separator: ",")
+    let numbers = ports.map(String.init).joined(separator: ",")
+    return "host=\(hosts) port=\(numbers) user=\(role) dbname=\(database)"
+  }
+
+  /// Runs SQL at a server as its superuser, and gives what it says.
+  @discardableResult
+  func sql(_ text: String, at index: Int = 0) throws -> [String] {
+    try Child.run([
+      "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d",
+      connection(ports: [ports[index]]), "-c", text,
+    ])
+  }
+
+  /// Writes the schema and its rows into a file, as an administrator does.
+  ///
+  /// - Returns: the file.
+  func dump() throws -> String {
+    let file = "\(path)/\(database).dump"
+    _ = try Child.run(["pg_dump", "-n", "securestore", "-f", file, "-d", connection()])
+    return file
+  }
+
+  /// Puts the schema of a dump in the place of the one that is there.
+  func restore(_ dump: String) throws {
+    try sql("DROP SCHEMA securestore CASCADE")
+    _ = try Child.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", connection(), "-f", dump])
+  }
+
+  /// Begins a transaction with a statement, and leaves it open.
+  func hold(_ statement: String) throws -> Holder {
+    try Holder(connection(ports: [ports[0]]), statement)
+  }
+
+  /// A store.
+  func storage(
+    _ store: String = "t", role: String = "postgres", deadline: Duration = .seconds(60),
+    reading: RemoteReading = .cached
+  ) -> PostgresStorage {
+    PostgresStorage(
+      PostgresConfiguration(connection(role), store: store, deadline: deadline),
+      keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))), reading: reading)
+  }
+
+  func store(_ name: String, deadline: Duration, reading: RemoteReading) -> RemoteStorage {
+    storage(name, deadline: deadline, reading: reading)
+  }
+
+  func holds(_ name: String) throws -> Bool {
+    try !sql("SELECT 1 FROM securestore.rows WHERE store = '\(name)'").isEmpty
+  }
+}
+
+/// A transaction that somebody else has begun and does not end.
+final class Holder {
+  private let child: Child
+
+  fileprivate init(_ connection: String, _ statement: String) throws {
+    child = try Child(["psql", "-X", "-q", "-A", "-t", "-d", connection])
+    try say("BEGIN; \(statement);")
+  }
+
+  /// Ends the transaction.
+  func release() { #expect(throws: Never.self) { try say("ROLLBACK;") } }
+
+  private func say(_ statement: String) throws {
+    var line = try child.ask("\(statement) \\echo said")
+    while let said = line, said != "said" { line = child.nextLine() }
+  }
+}
+
+/// The server of the tests that kill nothing and change no setting of all.
+enum SharedCluster {
+  fileprivate static let shared = Lock<(cluster: PostgresCluster?, databases: Int)>((nil, 0))
+
+  static func one() throws -> PostgresCluster {
+    try shared.withLock { shared in
+      if let cluster = shared.cluster { return cluster }
+      let new = try PostgresCluster()
+      shared.cluster = new
+      // Nothing else ends the processes of a server that is never released.
+      atexit { SharedCluster.shared.withLock { $0.cluster = nil } }
+      return new
+    }
+  }
+
+  /// A database of its own on it, for a test that changes tables or locks them.
+  static func database() throws -> OwnDatabase {
+    let server = try one()
+    let number = shared.withLock { shared in
+      shared.databases += 1
+      return shared.databases
+    }
+    let new = OwnDatabase(server: server, database: "test\(number)")
+    try server.sql("CREATE DATABASE \(new.database)")
+    try new.sql(PostgresSchema.migration())
+    return new
+  }
+}
+
+/// A database beside others on a server.
+struct OwnDatabase: PostgresDatabase {
+  let server: PostgresCluster
+  let database: String
+}
