@@ -8,22 +8,20 @@ import Testing
 /// What those see who run PostgreSQL or listen on the way.
 struct BlindStoreTests {
   @Test func theTrafficTheLogTheDumpAndTheDiskHoldNoNameAndNoValue() throws {
-    let cluster = try SharedCluster.database()
+    let cluster = try SharedCluster.tables()
+    try cluster.sql("CREATE ROLE logged LOGIN IN ROLE securestore_writer")
     for setting in [
       "log_statement = 'all'", "log_parameter_max_length = -1",
       "log_parameter_max_length_on_error = -1", "log_min_duration_statement = 0",
     ] {
-      try cluster.sql("ALTER DATABASE \(cluster.database) SET \(setting)")
+      try cluster.sql("ALTER ROLE logged SET \(setting)")
     }
     let proxy = FaultProxy(to: cluster.ports[0])
     defer { proxy.end() }
     proxy.capture()
-    let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
     func program(_ deadline: Int) -> PostgresStorage {
-      PostgresStorage(
-        PostgresConfiguration(
-          cluster.connection(ports: [proxy.port]), store: "visible-store",
-          deadline: .seconds(deadline)), keySource: key)
+      cluster.storage(
+        "visible-store", role: "logged", port: proxy.port, deadline: .seconds(deadline))
     }
     let one = program(60)
     try one.create()

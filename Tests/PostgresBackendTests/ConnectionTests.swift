@@ -18,47 +18,43 @@ struct ConnectionTests {
 
   @Test(arguments: ["session", "transaction"])
   func throughAPoolerChangesAreSeen(_ mode: String) throws {
-    let cluster = try SharedCluster.database()
+    let cluster = try SharedCluster.tables()
     let pooler = try Pooler(cluster, mode: mode)
-    let one = storage(pooler.connection)
+    let one = cluster.storage(port: pooler.port)
     try one.create()
-    let two = storage(pooler.connection, deadline: .seconds(59))
+    let two = cluster.storage(port: pooler.port, deadline: .seconds(59))
     #expect(try two.load(Int.self, forKey: "n") == nil)
     for value in 0..<4 {
       try one.save(value, forKey: "n")
       while try two.load(Int.self, forKey: "n") != value { usleep(1_000) }
     }
     try one.update(Int.self, forKey: "n") { $0 = ($0 ?? 0) + 1 }
-    #expect(
-      try PostgresStorage(
-        PostgresConfiguration(pooler.connection, store: "t"), keySource: Self.key,
-        reading: .linearizable
-      ).load(Int.self, forKey: "n") == 4)
+    let exact = cluster.storage(port: pooler.port, reading: .linearizable)
+    #expect(try exact.load(Int.self, forKey: "n") == 4)
   }
 
   @Test func aPasswordComesFromAClosureOrLibpqsOwnPlaces() throws {
-    let cluster = try SharedCluster.database()
+    let cluster = try SharedCluster.tables()
     try cluster.sql("CREATE ROLE p LOGIN PASSWORD 's3cret' IN ROLE securestore_writer")
-    let connection = cluster.connection("p")
-    func open(_ text: String) -> StorageError? {
-      let configuration = PostgresConfiguration(
-        connection, store: "t", password: { () throws(StorageError) in try .of(text) },
-        deadline: .seconds(30))
+    try cluster.storage().create()
+    let cases: [(String?, String, StorageError.Code?)] = [
+      ("s3cret", "", nil), (nil, " password=s3cret", nil), (nil, "", .denied),
+      ("wr0ng-marker", "", .denied), (nil, " password=wr0ng-marker", .denied),
+    ]
+    for (index, (text, settings, expected)) in cases.enumerated() {
+      var configuration = PostgresConfiguration(
+        cluster.connection("p") + settings, store: "t", schema: cluster.schema,
+        deadline: .seconds(30 + index))
+      if let text { configuration.password = { () throws(StorageError) in try .of(text) } }
+      var error: StorageError?
       do throws(StorageError) {
         try PostgresStorage(configuration, keySource: Self.key).refresh()
-        return nil
-      } catch {
-        return error
+      } catch let failure {
+        error = failure
       }
+      #expect(error?.code == expected, "\(text ?? settings): \(error?.message ?? "-")")
+      #expect(error?.message.contains("marker") != true)
     }
-    #expect(open("s3cret") == nil)
-    #expect(open("wr0ng-marker")?.code == .denied)
-    #expect(code { try storage(connection).refresh() } == .denied)
-    let wrong = storage(connection + " password=wr0ng-marker", deadline: .seconds(20))
-    let error = #expect(throws: StorageError.self) { try wrong.refresh() }
-    #expect(error?.code == .denied)
-    #expect("\(error!)".contains("wr0ng-marker") == false)
-    try storage(connection + " password=s3cret").create()
   }
 
   @Test(arguments: [
@@ -90,13 +86,13 @@ struct ConnectionTests {
   }
 
   @Test func aConnectionThatIsSilentlyGoneIsFound() throws {
-    let cluster = try SharedCluster.database()
+    let cluster = try SharedCluster.tables()
     let proxy = FaultProxy(to: cluster.ports[0])
     defer { proxy.end() }
     let direct = cluster.storage()
     try direct.create()
     try direct.save("a", forKey: "k")
-    let through = storage(cluster.connection(ports: [proxy.port]), deadline: .seconds(5))
+    let through = cluster.storage(port: proxy.port, deadline: .seconds(5))
     #expect(try through.load(String.self, forKey: "k") == "a")
     proxy.mode = .mute
     #expect(try through.load(String.self, forKey: "k") == "a")

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A primary with two synchronous standbys, of which one becomes the primary; by night.
-@Suite(.serialized, .enabled(if: Depth.isFull)) struct FailoverTests {
+@Suite(.serialized, .enabled(if: Depth.isFull || Soak.isOn)) struct FailoverTests {
   private static let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
 
   /// A program that knows some of the servers.

@@ -39,7 +39,8 @@ struct FaultTests {
 
   private static let rows = "ALTER TABLE securestore.rows"
   static let faults: [Fault] = [
-    .held("a long transaction", "CREATE TABLE other (n integer)", write: nil, read: nil),
+    .held(
+      "a long transaction", "CREATE TABLE securestore.other (n integer)", write: nil, read: nil),
     .changed("VACUUM FULL", "VACUUM FULL securestore.rows", write: nil, read: nil),
     .held("locked rows", "SELECT FROM securestore.rows FOR UPDATE", write: .busy, read: nil),
     .held(
@@ -70,9 +71,9 @@ struct FaultTests {
     .changed(
       "a trigger that drops writes",
       """
-      CREATE FUNCTION drops() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE FUNCTION securestore.drops() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
       CREATE TRIGGER t BEFORE INSERT OR UPDATE ON securestore.rows
-        FOR EACH ROW EXECUTE FUNCTION drops()
+        FOR EACH ROW EXECUTE FUNCTION securestore.drops()
       """, undo: "DROP TRIGGER t ON securestore.rows", write: .damaged, read: nil),
     .changed(
       "a table that is away", "\(rows) RENAME TO elsewhere",
@@ -85,20 +86,20 @@ struct FaultTests {
 
   @Test(arguments: faults)
   func aFaultEndsInItsErrorInTimeAndNothingIsLostOrInvented(_ fault: Fault) throws {
-    let database = try SharedCluster.database()
-    let role = database.database
-    try database.sql("CREATE ROLE \(role) LOGIN IN ROLE securestore_writer")
-    if let setting = fault.setting { try database.sql("ALTER ROLE \(role) SET \(setting)") }
+    let tables = try SharedCluster.tables()
+    let role = "program_of_\(tables.schema)"
+    try tables.sql("CREATE ROLE \(role) LOGIN IN ROLE securestore_writer")
+    if let setting = fault.setting { try tables.sql("ALTER ROLE \(role) SET \(setting)") }
     let deadline = Duration.seconds(3)
-    let program = database.storage(role: role, deadline: deadline)
-    let exact = database.storage(role: role, deadline: deadline, reading: .linearizable)
+    let program = tables.storage(role: role, deadline: deadline)
+    let exact = tables.storage(role: role, deadline: deadline, reading: .linearizable)
     try program.create()
     try program.save("before", forKey: "k")
     try program.save("before", forKey: "other")
     #expect(try exact.load(String.self, forKey: "k") == "before")
 
-    let holder = try fault.held.map { try database.hold($0) }
-    if let changed = fault.changed { try database.sql(changed.replacing("ROLE", with: role)) }
+    let holder = try fault.held.map { try tables.hold($0) }
+    if let changed = fault.changed { try tables.sql(changed.replacing("ROLE", with: role)) }
     let begin = ContinuousClock.now
     #expect(code { try program.save("after", forKey: "k") } == fault.write)
     let expected = fault.write == nil ? "after" : "before"
@@ -109,8 +110,8 @@ struct FaultTests {
     #expect(try program.load(String.self, forKey: "k") == expected, "what is known is read on")
 
     holder?.release()
-    if !fault.undo.isEmpty { try database.sql(fault.undo.replacing("ROLE", with: role)) }
-    for storage in [database.storage(role: role, reading: .linearizable), exact] {
+    if !fault.undo.isEmpty { try tables.sql(fault.undo.replacing("ROLE", with: role)) }
+    for storage in [tables.storage(role: role, reading: .linearizable), exact] {
       #expect(try storage.load(String.self, forKey: "k") == expected)
       #expect(try Set(storage.keys()) == ["k", "other"])
     }

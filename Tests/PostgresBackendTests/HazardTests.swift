@@ -41,14 +41,14 @@ struct HazardTests {
   // MARK: Time
 
   @Test func aLongTransactionElsewhereHidesNoChangeAndBringsNoneBack() throws {
-    let cluster = try SharedCluster.database()
-    try cluster.sql("CREATE TABLE other (n integer)")
+    let cluster = try SharedCluster.tables()
+    try cluster.sql("CREATE TABLE securestore.other (n integer)")
     let one = cluster.storage()
     try one.create()
     for key in ["kept", "removed"] { try one.save("1", forKey: StoreKey(key)) }
     let other = cluster.storage(deadline: .seconds(59))
     #expect(try other.keys().count == 2)
-    let holder = try cluster.hold("INSERT INTO other VALUES (1)")
+    let holder = try cluster.hold("INSERT INTO securestore.other VALUES (1)")
     for value in 0..<20 {
       try one.save(value, forKey: "n")
       while try other.load(Int.self, forKey: "n") != value { usleep(1_000) }
@@ -73,7 +73,7 @@ struct HazardTests {
   // MARK: Tables that are not ours
 
   @Test func tablesThatAreMissingOrOfAnotherVersionAreErrors() throws {
-    let cluster = try SharedCluster.database()
+    let cluster = try SharedCluster.tables()
     let missing = PostgresStorage(
       PostgresConfiguration(cluster.connection(), store: "t", schema: "elsewhere"),
       keySource: .key(SymmetricKey(size: .bits256)))
@@ -94,7 +94,7 @@ struct HazardTests {
   // MARK: Servers that went back
 
   @Test func aRestoredDumpIsAnErrorUntilTheProgramStartsAgain() throws {
-    let cluster = try SharedCluster.database()
+    let cluster = try SharedCluster.tables()
     let storage = cluster.storage()
     try storage.create()
     try storage.save("old", forKey: "k")
@@ -109,32 +109,29 @@ struct HazardTests {
   }
 
   @Test func aDumpOfAServerThatWasFurtherNeedsTheMigrationAgain() throws {
-    let (from, to) = (try SharedCluster.database(), try SharedCluster.database())
-    let source = from.storage()
+    let cluster = try SharedCluster.tables()
+    let source = cluster.storage()
     try source.create()
     try source.save("old", forKey: "k")
     // As of a server with many more transactions.
-    try from.sql(
+    try cluster.sql(
       "UPDATE securestore.rows SET version = (version::text::bigint + 1000000)::text::xid8")
-    try to.restore(from.dump())
-    #expect(code { try to.storage().open() } == .damaged)
-    try to.sql(PostgresSchema.migration())
-    let storage = to.storage(deadline: .seconds(55))
+    try cluster.restore(cluster.dump())
+    #expect(code { try cluster.storage(deadline: .seconds(59)).open() } == .damaged)
+    try cluster.sql(PostgresSchema.migration())
+    let storage = cluster.storage(deadline: .seconds(55))
     #expect(try storage.load(String.self, forKey: "k") == "old")
     try storage.save("new", forKey: "k")
-    #expect(try to.storage(deadline: .seconds(54)).load(String.self, forKey: "k") == "new")
+    #expect(try cluster.storage(deadline: .seconds(54)).load(String.self, forKey: "k") == "new")
   }
 
   @Test func whatALostAnswerLeavesOpenIsFoundOut() throws {
-    let cluster = try SharedCluster.database()
+    let cluster = try SharedCluster.tables()
     let proxy = FaultProxy(to: cluster.ports[0])
     defer { proxy.end() }
     let direct = cluster.storage()
     try direct.create()
-    let program = PostgresStorage(
-      PostgresConfiguration(
-        cluster.connection(ports: [proxy.port]), store: "t", deadline: .seconds(60)),
-      keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))))
+    let program = cluster.storage(port: proxy.port)
     try program.save(0, forKey: "n")
     let times = Depth.count(10, day: 4)
     for _ in 0..<times {
@@ -152,7 +149,7 @@ struct HazardTests {
   }
 
   @Test func removalsAreSweptOnceThereAreManyAndNobodyMissesOne() throws {
-    let cluster = try SharedCluster.database()
+    let cluster = try SharedCluster.tables()
     let storage = cluster.storage()
     try storage.create()
     try storage.save("a", forKey: "k")

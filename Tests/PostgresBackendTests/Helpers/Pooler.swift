@@ -5,13 +5,11 @@ import TestSupport
 /// PgBouncer in front of the first server.
 final class Pooler {
   private let process: Child
-  /// How a program connects to it.
-  let connection: String
+  let port: Int
 
   /// Starts it, and waits until it answers.
   init(_ database: some PostgresDatabase, mode: String) throws {
-    let port = FreePorts.find(1)[0]
-    connection = database.connection(ports: [port])
+    port = FreePorts.find(1)[0]
     let folder = database.folder
     let (settings, users) = (
       folder.appendingPathComponent("pooler-\(mode).ini"),
@@ -37,7 +35,10 @@ final class Pooler {
       ])
     for _ in 0..<600 {
       let answer = try? Child.run(
-        ["psql", "-X", "-q", "-A", "-t", "-d", connection, "-c", "SELECT 'yes'"], mayFail: true)
+        [
+          "psql", "-X", "-q", "-A", "-t", "-d", database.connection(ports: [port]), "-c",
+          "SELECT 'yes'",
+        ], mayFail: true)
       if answer == ["yes"] { return }
       usleep(50_000)
     }

@@ -31,12 +31,15 @@ final class PostgresCluster: @unchecked Sendable {
   ///
   /// Without synchronous commits the standbys confirm nothing. With an authority connections can be
   /// encrypted, and the roles `client` and `stranger` must show a certificate of its making. The role
-  /// `p` needs a password.
+  /// `p` needs a password. Servers end and the machine does not, so what they write need not be on the
+  /// disk; a server that thinks otherwise looks through its whole folder after a crash.
   init(
     standbys: Int = 0, isSynchronous: Bool = true, authority: TestAuthority? = nil,
-    prefix: [String] = []
+    prefix: [String] = [], fsync: Bool = false
   ) throws {
-    options = authority == nil ? [] : ["ssl=on", "ssl_ca_file=root.crt"]
+    options =
+      ["fsync=\(fsync ? "on" : "off")"]
+      + (authority == nil ? [] : ["ssl=on", "ssl_ca_file=root.crt"])
     self.prefix = prefix
     standbyNames = standbys > 0 && isSynchronous ? "ANY 1 (*)" : ""
     folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -195,5 +198,5 @@ final class PostgresCluster: @unchecked Sendable {
 
 extension PostgresCluster: PostgresDatabase {
   var server: PostgresCluster { self }
-  var database: String { "postgres" }
+  var schema: String { "securestore" }
 }

@@ -5,10 +5,10 @@ import StorageTesting
 import TestSupport
 import Testing
 
-/// A database with the tables of stores, as a test uses it.
+/// The tables of stores in a database, as a test uses them.
 protocol PostgresDatabase: FleetEngine {
   var server: PostgresCluster { get }
-  var database: String { get }
+  var schema: String { get }
 }
 
 extension PostgresDatabase {
@@ -19,20 +19,20 @@ extension PostgresDatabase {
   /// The ports of the servers.
   var ports: [Int] { server.ports }
 
-  /// How a role connects to the servers, the first or all of them.
+  /// How a role connects to the servers, or through other ports.
   func connection(_ role: String = "postgres", ports: [Int]? = nil) -> String {
     let ports = ports ?? self.ports
     let hosts = ports.map { _ in "127.0.0.1" }.joined(separator: ",")
     let numbers = ports.map(String.init).joined(separator: ",")
-    return "host=\(hosts) port=\(numbers) user=\(role) dbname=\(database)"
+    return "host=\(hosts) port=\(numbers) user=\(role) dbname=postgres"
   }
 
-  /// Runs SQL at a server as its superuser, and gives what it says.
+  /// Runs SQL at a server as its superuser, and gives what it says; `securestore` is the schema's name.
   @discardableResult
   func sql(_ text: String, at index: Int = 0) throws -> [String] {
     try Child.run([
       "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d",
-      connection(ports: [ports[index]]), "-c", text,
+      connection(ports: [ports[index]]), "-c", text.replacing("securestore", with: schema),
     ])
   }
 
@@ -40,8 +40,8 @@ extension PostgresDatabase {
   ///
   /// - Returns: the file.
   func dump() throws -> String {
-    let file = "\(path)/\(database).dump"
-    _ = try Child.run(["pg_dump", "-n", "securestore", "-f", file, "-d", connection()])
+    let file = "\(path)/\(schema).dump"
+    _ = try Child.run(["pg_dump", "-n", schema, "-f", file, "-d", connection()])
     return file
   }
 
@@ -53,16 +53,19 @@ extension PostgresDatabase {
 
   /// Begins a transaction with a statement, and leaves it open.
   func hold(_ statement: String) throws -> Holder {
-    try Holder(connection(ports: [ports[0]]), statement)
+    try Holder(
+      connection(ports: [ports[0]]), statement.replacing("securestore", with: schema))
   }
 
-  /// A store.
+  /// A store, of a program that connects through a port of its own or else to the servers.
   func storage(
-    _ store: String = "t", role: String = "postgres", deadline: Duration = .seconds(60),
-    reading: RemoteReading = .cached
+    _ store: String = "t", role: String = "postgres", port: Int? = nil,
+    deadline: Duration = .seconds(60), reading: RemoteReading = .cached
   ) -> PostgresStorage {
     PostgresStorage(
-      PostgresConfiguration(connection(role), store: store, deadline: deadline),
+      PostgresConfiguration(
+        connection(role, ports: port.map { [$0] }), store: store, schema: schema,
+        deadline: deadline),
       keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))), reading: reading)
   }
 
@@ -95,12 +98,12 @@ final class Holder {
 
 /// The server of the tests that kill nothing and change no setting of all.
 enum SharedCluster {
-  fileprivate static let shared = Lock<(cluster: PostgresCluster?, databases: Int)>((nil, 0))
+  fileprivate static let shared = Lock<(cluster: PostgresCluster?, schemas: Int)>((nil, 0))
 
   static func one() throws -> PostgresCluster {
     try shared.withLock { shared in
       if let cluster = shared.cluster { return cluster }
-      let new = try PostgresCluster()
+      let new = try PostgresCluster(fsync: true)
       shared.cluster = new
       // Nothing else ends the processes of a server that is never released.
       atexit { SharedCluster.shared.withLock { $0.cluster = nil } }
@@ -108,22 +111,20 @@ enum SharedCluster {
     }
   }
 
-  /// A database of its own on it, for a test that changes tables or locks them.
-  static func database() throws -> OwnDatabase {
-    let server = try one()
+  /// Tables of its own on it, for a test that changes or locks them.
+  static func tables() throws -> OwnTables {
     let number = shared.withLock { shared in
-      shared.databases += 1
-      return shared.databases
+      shared.schemas += 1
+      return shared.schemas
     }
-    let new = OwnDatabase(server: server, database: "test\(number)")
-    try server.sql("CREATE DATABASE \(new.database)")
+    let new = OwnTables(server: try one(), schema: "tables\(number)")
     try new.sql(PostgresSchema.migration())
     return new
   }
 }
 
-/// A database beside others on a server.
-struct OwnDatabase: PostgresDatabase {
+/// Tables beside others in the database of a server.
+struct OwnTables: PostgresDatabase {
   let server: PostgresCluster
-  let database: String
+  let schema: String
 }
