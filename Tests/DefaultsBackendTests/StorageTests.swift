@@ -6,36 +6,8 @@ import TestSupport
 import Testing
 
 @Suite struct StorageTests {
-  private func storage(
-    _ folder: TemporaryFolder, key: SymmetricKey = sampleKey, tag: Data? = nil
-  ) -> UserDefaultsStorage {
-    UserDefaultsStorage(folder.delegate(), keySource: .key(key), authenticationTag: tag)
-  }
-
-  @Test func whatIsSavedIsLoadedByAnotherStorageOfTheSuite() throws {
-    let folder = TemporaryFolder()
-    try storage(folder).save(["a", "b"], forKey: "list")
-    #expect(try storage(folder).load([String].self, forKey: "list") == ["a", "b"])
-    #expect(try storage(folder).keys() == ["list"])
-    try storage(folder).delete(forKey: "list")
-    #expect(try storage(folder).load([String].self, forKey: "list") == nil)
-  }
-
-  @Test func anotherKeyIsTheWrongKeyAndAnotherTagIsDamaged() throws {
-    let folder = TemporaryFolder()
-    try storage(folder).save("secret", forKey: "key")
-    let other = storage(folder, key: SymmetricKey(size: .bits256))
-    #expect(code { _ = try other.load(String.self, forKey: "key") } == .wrongKey)
-    let tagged = storage(folder, tag: Data([1]))
-    #expect(code { _ = try tagged.load(String.self, forKey: "key") } == .damaged)
-  }
-
-  @Test func neitherNameNorValueIsInTheFileInTheClear() throws {
-    let folder = TemporaryFolder()
-    try storage(folder).save("a value to look for", forKey: "a-name-to-look-for")
-    let data = Data(try #require(folder.bytes))
-    #expect(data.range(of: Data("a value to look for".utf8)) == nil)
-    #expect(data.range(of: Data("a-name-to-look-for".utf8)) == nil)
+  private func storage(_ folder: TemporaryFolder) -> UserDefaultsStorage {
+    UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
   }
 
   @Test func anInitialiserOfTheAppleShapeIsNilForANameThatCantBe() {
@@ -76,21 +48,6 @@ import Testing
     if state == .absent { state = await states.next() }
     #expect(state == .value("after"))
     #expect(property.wrappedValue == "after")
-  }
-
-  @Test func updatesOfManyThreadsLoseNoStep() throws {
-    let folder = TemporaryFolder()
-    let storage = storage(folder)
-    let failures = Lock<[any Error]>([])
-    DispatchQueue.concurrentPerform(iterations: 4) { _ in
-      do {
-        for _ in 0..<50 { try storage.update(Int.self, forKey: "n") { $0 = ($0 ?? 0) + 1 } }
-      } catch {
-        failures.withLock { $0.append(error) }
-      }
-    }
-    #expect(failures.withLock { $0 }.isEmpty)
-    #expect(try storage.load(Int.self, forKey: "n") == 200)
   }
 
   @Test func foundationsUserDefaultsReadsTheFileInTheConfigurationFolder() throws {

@@ -66,23 +66,6 @@ import Testing
     #expect(code { _ = try property.load() } == .damaged)
   }
 
-  @Test func assigningAfterAReadThatFailedIsRefusedUntilItIsSaved() throws {
-    let folder = place.folder()
-    try folder.write(pattern(100_000), named: "name")
-    try damage()
-    let told = Lock<[StorageError.Code]>([])
-    folder.errorClosure = { error in told.withLock { $0.append((error as! StorageError).code) } }
-    let property = UnwrappedSealedFile(wrappedValue: Data([1]), "name", in: folder)
-    #expect(property.wrappedValue == Data([1]))
-    property.wrappedValue.append(2)
-    #expect(told.withLock { $0 } == [.damaged, .damaged, .damaged])
-    #expect(place.blobs.count == 1)
-    try property.save(Data([3]))
-    #expect(property.wrappedValue == Data([3]))
-    property.wrappedValue = Data([4])
-    #expect(try property.load() == Data([4]))
-  }
-
   enum Replacement: CaseIterable {
     case write, file, update, transaction, rename, copy, remove
   }

@@ -2,16 +2,6 @@ import InjectRegistry
 import Testing
 
 @Suite(.ownRegistry) struct RegistrationTests {
-  @Test func aValueIsInjectedByTheTypeThatItIsRegisteredAs() throws {
-    @Register var api: any API = Client("value")
-    @Register var client = Client("class")
-    @Inject var injected: (any API)?
-    @Inject var concrete: Client?
-    #expect(injected?.name == "value" && concrete?.name == "class")
-    #expect(try $injected.resolve().name == "value")
-    #expect(api.name == "value" && client.name == "class")
-  }
-
   @Test func aRegisteredValueIsEvaluatedAtOnceAndALazyOneWhenItIsNeeded() {
     let (eager, lazy) = (Counter(), Counter())
     @Sendable func make(_ counter: Counter) -> Client {

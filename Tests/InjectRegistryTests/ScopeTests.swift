@@ -67,15 +67,6 @@ import Testing
     #expect(try storage.resolve(Terrier.self) === terrier)
   }
 
-  @Test func aResetSessionGivesItsInstancesUp() throws {
-    storage.register(scope: .session("login")) { Client() }
-    weak var gone: Client?
-    do { gone = try storage.resolve(Client.self) }
-    #expect(gone != nil)
-    storage.resetSession("login")
-    #expect(gone == nil)
-  }
-
   @Test func aResetSessionGivesUpWhatWasReadOften() throws {
     storage.register(scope: .session("login")) { Client() }
     weak var gone: Client?

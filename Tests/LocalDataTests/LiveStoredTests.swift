@@ -60,14 +60,6 @@ import Testing
     #expect(try await eventually { value == nil })
   }
 
-  @Test func aValueOfAPropertyListIsLiveAsWell() async throws {
-    let key = key("list", .userDefaults, .none, .plist, of: [String].self)
-    let router = folder.router()
-    @LiveStored(key, router: router) var list: [String]?
-    list = ["a"]
-    #expect(try await router.get(key) == ["a"])
-  }
-
   @Test func whatIsDamagedIsAFailureAndNotAbsent() async throws {
     let key = key("x", .fileSystem(directory: .documents))
     let router = folder.router()
@@ -234,43 +226,6 @@ import Testing
       if state != told.last { told.append(state) }
     }
     #expect(told == [.value("1"), .value("2"), .value("3"), .absent, .value("4")])
-  }
-
-  @Test func aDamagedValueIsAStateAndNoElementOfTheValues() async throws {
-    let key = key("x", .fileSystem(directory: .documents))
-    let router = folder.router()
-    let property = LiveStored(wrappedValue: "default", key, router: router).projectedValue
-    var states = property.states.makeAsyncIterator()
-    var values = property.values.makeAsyncIterator()
-    #expect(await states.next() == .absent)
-    #expect(await values.next() == "default")
-    try property.save("1")
-    while let value = await values.next(), value != "1" {}
-    let file = folder.url.appendingPathComponent("data/com.example.app/Documents/x")
-    try Data("nonsense".utf8).write(to: file)
-    var failure: StorageError?
-    while failure == nil, let state = await states.next() {
-      if case .failed(let error) = state { failure = error }
-    }
-    #expect(failure?.code == .damaged)
-    try property.save("2")
-    while let value = await values.next(), value != "2" { #expect(value == "1") }
-  }
-
-  @Test func theStatesEndWithTheirTask() async throws {
-    let property = LiveStored(key("live", .userDefaults), router: folder.router()).projectedValue
-    let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-    let task = Task {
-      var count = 0
-      for await _ in property.states {
-        count += 1
-        beginning.yield()
-      }
-      return count
-    }
-    for await _ in begun { break }
-    task.cancel()
-    #expect(await task.value == 1)
   }
 
   @Test func noValueIsShownByPrinting() async throws {

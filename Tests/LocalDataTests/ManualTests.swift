@@ -133,30 +133,4 @@ extension StorageKeys {
       }
     }
   }
-
-  @Test func theErrorsHaveACodeForEachCase() async throws {
-    await useAVault()
-    let router = StorageRouter.shared
-    let file = key("x", .fileSystem(directory: .documents), .none, of: Int.self)
-    let text = key("x", .fileSystem(directory: .documents), .none)
-    try await router.set("not a number", for: text)
-    #expect(await code { _ = try await router.get(file) } == .typeMismatch)
-    let group = key("x", .appGroupUserDefaults(identifier: "not/a/group"))
-    #expect(await code { _ = try await router.get(group) } == .invalidAppGroupIdentifier)
-    let source = KeyMaterialSource(id: "nobody")
-    let external = key("y", .userDefaults, .encrypted(.external(source: source)))
-    #expect(await code { _ = try await router.get(external) } == .keyUnavailable)
-    let watch = StoredKey<String>(
-      "w", in: .userDefaults, owner: "Tests", description: "On watches.", availability: .watchOnly)
-    #expect(await code { _ = try await router.get(watch) } == .unavailable)
-    struct Twice { let one = key("z", .userDefaults), two = key("z", .userDefaults) }
-    #expect(await code { try router.registerKeys(Twice()) } == .duplicate)
-    struct Nameless {
-      let key = StoredKey<String>("n", in: .userDefaults, owner: "Tests", description: "")
-    }
-    #expect(await code { try router.registerKeys(Nameless()) } == .invalid)
-    struct Keys { let known = key("k", .userDefaults) }
-    try router.registerKeys(Keys())
-    #expect(await code { _ = try await router.get(text) } == .unregisteredKey)
-  }
 }

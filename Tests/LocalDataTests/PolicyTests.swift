@@ -8,22 +8,27 @@ import Testing
   private let folder = TestFolder()
 
   /// Policies that no domain or no machine keeps.
-  private static let refused: [(StoredKey<String>, StorageError.Code)] =
-    Combination.sealingDomains.map { (key("x", $0, .none), .unsupported) }
-    + (Combination.plainDomains + [.encryptedFileSystem(directory: .documents)]).map {
-      (key("x", $0, .keychain(accessibility: .afterFirstUnlock)), .unsupported)
+  private static let refused: [(StoredKey<String>, StorageError.Code)] = {
+    var rows: [(StoredKey<String>, StorageError.Code)] = []
+    for domain in Combination.sealingDomains {
+      rows.append((key("x", domain, .none), .unsupported))
     }
-    + [0, -1, 10_000_001].map {
-      let policy = SecurityPolicy.encrypted(.aes256(keyDerivation: .pbkdf2(iterations: $0)))
-      return (key("x", .userDefaults, policy), .invalid)
-    } + [
-      (
-        key(
-          "x", .userDefaults,
-          .encrypted(.aes256(keyDerivation: .hkdf(salt: Data(repeating: 0, count: 256))))),
-        .invalid
-      )
+    let keychain = SecurityPolicy.keychain(accessibility: .afterFirstUnlock)
+    let others: [StorageDomain] = [.encryptedFileSystem(directory: .documents)]
+    for domain in Combination.plainDomains + others {
+      rows.append((key("x", domain, keychain), .unsupported))
+    }
+    let salt = Data(repeating: 0, count: 256)
+    let derivations: [SecurityPolicy.KeyDerivation] = [
+      .pbkdf2(iterations: 0), .pbkdf2(iterations: -1), .pbkdf2(iterations: 10_000_001),
+      .hkdf(salt: salt),
     ]
+    for derivation in derivations {
+      let policy = SecurityPolicy.encrypted(.aes256(keyDerivation: derivation))
+      rows.append((key("x", .userDefaults, policy), .invalid))
+    }
+    return rows
+  }()
 
   @Test func aPolicyThatCannotBeKeptIsRefused() async {
     for (key, expected) in Self.refused {

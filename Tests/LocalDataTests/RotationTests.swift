@@ -19,49 +19,6 @@ import VaultBackend
     return owner
   }
 
-  @Test func aThiefReadsNothingThatIsWrittenAfterwards() async throws {
-    try await application.fill("after", try await rotated())
-    try await application.requireValues("after", application.router(Application.new))
-    #expect(!folder.holds("after"))
-    let (present, thief) = (TestFolder(), HelperProgram("LocalDataTestChild"))
-    try application.copy("", from: folder, to: present)
-    // The thief puts each new file among the old ones: the old ledger, keychain and group's key.
-    for (key, file) in application.keys {
-      try application.copy("", from: application.stolen, to: folder)
-      #expect(try thief.run("rotate", folder.path, "read", key.name) == ["forged"])
-      try application.copy(file, from: present, to: folder)
-      let found = try thief.run("rotate", folder.path, "read", key.name)
-      #expect(["error wrongKey", "error damaged"].contains(found.first), "\(key.domain) \(found)")
-    }
-  }
-
-  @Test func whatAThiefSealsUnderTheOldKeysIsNotRead() async throws {
-    let owner = try await rotated()
-    try await application.fill("after", owner)
-    for (key, file) in application.keys {
-      let kept = TestFolder()
-      try application.copy("", from: folder, to: kept)
-      try application.copy(file, from: application.stolen, to: folder)
-      for router in [owner, application.router(Application.new)] {
-        let code = await code { _ = try await router.get(key) }
-        #expect(code == .wrongKey || code == .damaged, "\(key.domain) \(String(describing: code))")
-      }
-      try application.copy(file, from: kept, to: folder)
-    }
-    try await application.requireValues("after", application.router(Application.new))
-  }
-
-  @Test func anOldKeyOfTheGroupThatIsPutBackIsRefused() async throws {
-    let owner = try await rotated()
-    try application.copy("groups/group.test", from: application.stolen, to: folder)
-    for router in [owner, application.router(Application.new)] {
-      for (key, file) in application.keys where file.hasPrefix("groups") {
-        #expect(await code { _ = try await router.get(key) } == .wrongKey)
-        #expect(await code { try await router.set("x", for: key) } == .wrongKey)
-      }
-    }
-  }
-
   @Test func aRouterThatKnewTheOldKeysFollows() async throws {
     try await application.fillAfterTheft("before")
     let other = application.router(Application.new, Application.old)
@@ -165,23 +122,6 @@ import VaultBackend
   }
 
   // MARK: - What can't be sealed again
-
-  @Test func anUnreadableValueStaysAsItIsAndIsNamed() async throws {
-    try await application.fill("before", application.router(Application.old))
-    let file = folder.url.appendingPathComponent("data/com.example.app/Documents/document")
-    var bytes = try Data(contentsOf: file)
-    bytes[bytes.count - 1] ^= 1
-    try bytes.write(to: file)
-    let owner = application.router(Application.old)
-    let report = try await owner.rotate(openedBy: Application.new)
-    #expect(!report.isComplete)
-    #expect(report.left.map(\.name) == ["fileSystem(documents)/document"])
-    #expect(report.left.first?.error.code == .damaged)
-    #expect(try Data(contentsOf: file) == bytes)
-    for (key, _) in application.keys where key.name != "document" {
-      #expect(try await owner.get(key) == "before")
-    }
-  }
 
   @Test func aStoreThatDoesNotOpenIsRefusedBeforeAnythingChanges() async throws {
     try await application.fill("before", application.router(Application.old))

@@ -181,19 +181,6 @@ struct ProviderStorageTests {
     #expect(try storage.keys() == ["other"])
   }
 
-  @Test func storagesOverAProviderAreInStep() throws {
-    let (first, second) = (sealed(), sealed())
-    @Live(first, "key") var one = 0
-    @Live(second, "key") var two = 0
-    one = 1
-    #expect(two == 1)
-    two = 2
-    #expect(one == 2)
-    #expect($one.live === $two.live)
-    try second.save(3, forKey: "key")
-    #expect(one == 3)
-  }
-
   /// One of a service, which the program makes wherever it needs one.
   private struct OfService: KeychainProvider {
     let base: TestProvider
@@ -259,23 +246,6 @@ struct ProviderStorageTests {
     #expect(provider.insideAtMost == 1)
     #expect(live[0].wrappedValue == 160 && live[1].wrappedValue == 160)
     #expect(stranger.wrappedValue == 0)
-  }
-
-  @Test func threadsOfTwoStoragesTakeTurns() throws {
-    let (first, second) = (sealed(), sealed())
-    Threads.run(8) { thread in
-      for index in 0..<20 {
-        let storage = thread % 2 == 0 ? first : second
-        do throws(StorageError) {
-          try storage.save(index, forKey: "key \(thread)")
-        } catch {
-          Issue.record(error)
-        }
-      }
-    }
-    #expect(provider.insideAtMost == 1)
-    for thread in 0..<8 { #expect(try first.load(Int.self, forKey: "key \(thread)") == 19) }
-    #expect(try first.keys().count == 8)
   }
 
   // MARK: - Behind the storage's back

@@ -7,9 +7,6 @@ import Testing
 /// The rule for assignments after a read that failed, which all wrappers share.
 @Suite struct FailedReadsTests {
   static let passing: [StorageError.Code] = [.busy, .timedOut, .cancelled]
-  static let lasting: [StorageError.Code] = [
-    .locked, .denied, .damaged, .typeMismatch, .unsupported, .io, .wrongKey, .keyUnavailable,
-  ]
 
   private let reads = FailedReads()
 
@@ -32,58 +29,7 @@ import Testing
     #expect(assignment() == nil, "who got the error made nothing of a default")
   }
 
-  @Test(arguments: lasting)
-  func anyOtherErrorRefusesUntilAReadSucceeds(_ code: StorageError.Code) throws {
-    reads.remember("count", StorageError(code, "on cue"))
-    for _ in 0..<3 {
-      let error = try #require(assignment())
-      #expect(error.code == code && error.message.contains("Call save(_:)"))
-    }
-    reads.forget("count")
-    #expect(assignment() == nil)
-  }
-
-  @Test func aValueThatIsGoneCanBeAssigned() {
-    reads.remember("count", StorageError(.damaged, "on cue"))
-    #expect(assignment(isThere: false) == nil)
-    #expect(assignment() == nil)
-  }
-
-  @Test(arguments: passing)
-  func aPassingErrorDoesNotReplaceALastingOne(_ code: StorageError.Code) throws {
-    reads.remember("count", StorageError(.damaged, "on cue"), gaveDefault: true)
-    reads.remember("count", StorageError(code, "on cue"), gaveDefault: true)
-    for _ in 0..<3 { #expect(assignment()?.code == .damaged) }
-  }
-
-  @Test func namesThatNoPropertyHasTakeBoundedMemory() {
-    for index in 0..<FailedReads.limit + 500 {
-      reads.remember("made up \(index)", StorageError(.locked, "on cue"), isProperty: false)
-    }
-    #expect(reads.count == FailedReads.limit)
-    reads.remember("count", StorageError(.locked, "on cue"))
-    #expect(assignment()?.code == .locked, "properties are protected nevertheless")
-  }
-
-  @Test func anotherNormalisationIsAnotherName() {
-    reads.remember("cafe\u{301}", StorageError(.damaged, "on cue"))
-    #expect(throws: Never.self) { try reads.checkAssignment(to: "caf\u{e9}") { true } }
-    #expect(throws: StorageError.self) { try reads.checkAssignment(to: "cafe\u{301}") { true } }
-  }
-
   // MARK: - Through a wrapper
-
-  @Test(arguments: passing + [.locked, .io])
-  func anIncrementAfterAFailedReadDoesNotReplaceTheValue(_ code: StorageError.Code) throws {
-    let storage = FaultyStorage()
-    let count = UnwrappedStore(wrappedValue: 0, storage, "count")
-    try count.save(41)
-    storage.faults.fail(.reads, with: .failure(StorageError(code, "on cue")), times: 1)
-    count.wrappedValue += 1
-    #expect(try count.load() == 41)
-    count.wrappedValue += 1
-    #expect(try count.load() == 42)
-  }
 
   @Test(arguments: passing + [.locked, .io])
   func anIncrementOfALivePropertyAfterAFailedReadDoesNotEither(_ code: StorageError.Code) throws {

@@ -5,6 +5,8 @@ import Testing
 /// The standard folders are the user's own unless scripts/private-env.sh made others.
 private let isPrivate = ProcessInfo.processInfo.environment["SPS_PRIVATE_ENVIRONMENT"] == "1"
 
+private enum Theme: String, Codable { case dark, light }
+
 @Suite(.enabled(if: isPrivate, "run by make test, which gives it folders of its own"))
 struct StandardDefaultsTests {
   private struct Settings {

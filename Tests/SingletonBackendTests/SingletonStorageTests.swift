@@ -37,15 +37,6 @@ import Testing
     #expect(try storage.load(forKey: "k") == "kept")
   }
 
-  @Test func aValueCanBeRotatedListedAndRemoved() throws {
-    let storage = SingletonStorage()
-    for index in 0..<10 { try storage.save(index, forKey: "k\(index)") }
-    #expect(try storage.keyAdministration.rotateDataKey().reencrypted == 10)
-    #expect(try storage.keys().count == 10)
-    try storage.removeAll()
-    #expect(try storage.keys().isEmpty)
-  }
-
   @Test func whatIsHeldIsCiphertext() throws {
     let marker = "VALUE-marker-one"
     let delegate = SingletonStorageDelegate()
@@ -58,19 +49,5 @@ import Testing
         #expect(!text.contains(Array("marker".utf8).map(String.init).joined(separator: ", ")))
       }
     }
-  }
-
-  @Test func manyThreadsReadAndWrite() throws {
-    let storage = SingletonStorage()
-    Threads.run(8) { thread in
-      #expect(throws: Never.self) {
-        for index in 0..<200 {
-          try storage.save(index, forKey: "k\(thread)")
-          #expect(try storage.load(forKey: "k\(thread)") == index)
-          try storage.update(Int.self, forKey: "sum") { $0 = ($0 ?? 0) + 1 }
-        }
-      }
-    }
-    #expect(try storage.load(forKey: "sum") == 1600)
   }
 }

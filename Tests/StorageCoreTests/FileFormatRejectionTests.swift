@@ -58,37 +58,6 @@ struct FileFormatRejectionTests {
     #expect(codeOfHeader(changed(header, offset, new))?.description == code, "\(what)")
   }
 
-  @Test func everyBeginningOfAHeaderIsDamagedAndSoIsALongerOne() {
-    for count in 0..<header.count {
-      #expect(codeOfHeader(Array(header.prefix(count))) == .damaged, "\(count) bytes")
-    }
-    #expect(codeOfHeader(header + [0]) == .damaged)
-    #expect(codeOfHeader(header) == nil)
-  }
-
-  @Test func noBitOfASlotCanBeChangedWithoutAnError() throws {
-    let key = KeyMaterial.key(SymmetricKey(data: [UInt8](0xc0...0xdf)))
-    for offset in 26..<193 {
-      for bit in 0..<8 {
-        do throws(StorageError) {
-          let header = try StoreHeader(
-            reading: changed(header, offset, [header[offset] ^ 1 << UInt8(bit)]))
-          #expect(try header.slots[0].root(with: key, store: store) == nil, "byte \(offset)")
-        } catch {
-          #expect([.damaged, .unsupported].contains(error.code), "byte \(offset)")
-        }
-      }
-    }
-  }
-
-  @Test func aSlotDoesNotOpenInAnotherStore() throws {
-    let key = KeyMaterial.key(SymmetricKey(data: [UInt8](0xc0...0xdf)))
-    let slot = try StoreHeader(reading: header).slots[0]
-    let other = try StoreID.random()
-    let error = #expect(throws: StorageError.self) { try slot.root(with: key, store: other) }
-    #expect(error?.code == .damaged)
-  }
-
   @Test func aKeysetThatDoesNotOpenIsDamaged() throws {
     var header = try StoreHeader(reading: header)
     for index in header.sealedKeyset.indices {
@@ -141,34 +110,5 @@ struct FileFormatRejectionTests {
     for count in 0..<keysetWithStates.count {
       #expect(codeOfKeyset(Array(keysetWithStates.prefix(count))) == .damaged, "\(count) bytes")
     }
-  }
-
-  private func code<Value>(of hex: String, as _: Value.Type) -> StorageError.Code? {
-    let bytes = [UInt8](hex: "01000174" + hex)
-    do throws(StorageError) {
-      _ = try unsafe ValueCoder<Value>.automatic().decode(bytes.span.bytes)
-      return nil
-    } catch {
-      return error.code
-    }
-  }
-
-  @Test func aPayloadIsReadStrictly() {
-    #expect(code(of: "0100", as: Bool.self) == nil)
-    #expect(code(of: "0102", as: Bool.self) == .damaged)
-    #expect(code(of: "010000", as: Bool.self) == .damaged, "goes on")
-    #expect(code(of: "01", as: Bool.self) == .damaged, "ends early")
-    #expect(code(of: "20010200", as: Bool?.self) == .damaged, "the mark of an optional")
-    #expect(code(of: "0e00000001ff", as: String.self) == .damaged)
-    #expect(code(of: "0e00000002" + "61", as: String.self) == .damaged)
-    #expect(code(of: "1300000003" + "312e30", as: Decimal.self) == .damaged, "1.0")
-    #expect(code(of: "2208000000020201", as: Set<UInt8>.self) == .damaged, "out of order")
-    #expect(code(of: "2208000000020101", as: Set<UInt8>.self) == .damaged, "twice")
-    #expect(code(of: "2108ffffffff01", as: [UInt8].self) == .damaged, "the count")
-    #expect(code(of: "1400", as: String.self) == .unsupported, "type tag 20")
-    #expect(code(of: "0100", as: String.self) == .typeMismatch)
-    #expect(
-      code(of: String(repeating: "21", count: 33) + "01", as: String.self) == .damaged, "nested")
-    #expect(code(of: "30000000017b", as: [String: Date?].self) == .typeMismatch)
   }
 }

@@ -88,14 +88,6 @@ import Testing
     #expect(try storage.verify().isSound)
   }
 
-  @Test func aLostVaultIsRestored() throws {
-    try fill().backup(to: copy)
-    let elsewhere = VaultStorage(
-      at: vault.file("elsewhere.vault"), keySource: .key(TemporaryVault.key))
-    try elsewhere.restore(from: copy)
-    #expect(try elsewhere.load(String.self, forKey: "key 9") == "value 9")
-  }
-
   @Test func aVaultWithItsOwnKeyIsRestoredWithTheKeyOfTheBackup() throws {
     let storage = try fill()
     try storage.backup(to: copy)
@@ -170,16 +162,6 @@ import Testing
     #expect(!vault.entries.contains { $0.contains("damaged") })
   }
 
-  @Test func aBrokenVaultIsReplacedByItsBackupAndKept() throws {
-    try fill().backup(to: copy)
-    try Data(repeating: 0x55, count: 30_000).write(to: vault.url)
-    let storage = vault.storage()
-    #expect(code { _ = try storage.load(String.self, forKey: "key 9") } == .damaged)
-    try storage.restore(from: copy)
-    #expect(try storage.load(String.self, forKey: "key 9") == "value 9")
-    #expect(vault.entries.contains("test.vault.damaged-1"))
-  }
-
   @Test func aFileWithBrokenPagesIsRepairedFromTheRestOfThem() throws {
     var storage: VaultStorage? = vault.storage()
     for index in 0..<500 { try storage?.save("value \(index)", forKey: "key \(index)") }
@@ -218,11 +200,5 @@ import Testing
   @Test func aVaultThatNobodyUsesIsClosedAndOneFile() throws {
     _ = try fill()
     #expect(vault.entries == ["test.vault", "test.vault-notice"])
-  }
-
-  @Test func aRecoveryKeyOpensTheVaultWhenItsSourceIsLost() throws {
-    let key = try fill().keyAdministration.exportRecoveryKey()
-    let storage = vault.storage(.recovery(key))
-    #expect(try storage.load(String.self, forKey: "key 3") == "value 3")
   }
 }

@@ -11,8 +11,7 @@ import Testing
   private let vault = TemporaryVault()
 
   private func storage(_ name: String = "broken.vault", tag: Data? = nil) -> VaultStorage {
-    VaultStorage(
-      at: vault.file(name), keySource: .key(TemporaryVault.key), authenticationTag: tag)
+    vault.storage(named: name, tag: tag)
   }
 
   private func value(_ index: Int, _ length: Int = 400) -> String {
@@ -64,8 +63,7 @@ import Testing
   }
 
   @Test func valuesOfAnotherAuthenticationTagStay() throws {
-    let tagged = VaultStorage(
-      at: vault.url, keySource: .key(TemporaryVault.key), authenticationTag: Data([1]))
+    let tagged = vault.storage(tag: Data([1]))
     try tagged.save("tagged", forKey: "tagged")
     var pages = try fill(40)
     pages.damage(pages.pages(0x0D)[3], RecordPages.size)

@@ -56,7 +56,7 @@ import VaultBackend
     let kept = vault.file("kept")
     try Data("precious".utf8).write(to: kept)
     func refuse(_ name: String, _ expected: StorageError.Code) {
-      let storage = VaultStorage(at: vault.file(name), keySource: .key(TemporaryVault.key))
+      let storage = vault.storage(named: name)
       #expect(code { try storage.discard() } == expected, "\(name)")
     }
     try FileManager.default.createSymbolicLink(
@@ -135,18 +135,6 @@ import VaultBackend
     _ = try child.lines()
     try storage.discard()
     try storage.save("new", forKey: "key")
-  }
-
-  @Test func observersInOtherProcessesHearOfIt() async throws {
-    let vault = TemporaryVault()
-    let storage = vault.storage()
-    try storage.save("old", forKey: "key")
-    let live = Live<String?, VaultStorage>(storage, "key")
-    #expect(live.wrappedValue == "old")
-    #expect(try vault.run("discard") == "discarded")
-    while live.wrappedValue != nil { usleep(1_000) }
-    #expect(try vault.run("save", "key", "new") == "saved")
-    while live.wrappedValue != "new" { usleep(1_000) }
   }
 
   @Test func writersInOtherProcessesLoseNoAcknowledgedWriteAfterIt() throws {

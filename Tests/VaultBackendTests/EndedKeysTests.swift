@@ -85,21 +85,6 @@ struct EndedKeysTests {
     }
   }
 
-  @Test func aRotationThatWasInterruptedEndsTheOldKeysWhenItIsFinished() throws {
-    let copy = try stolen(200)
-    try interrupt()
-    try plantJunk("unfinished.vault")
-    let unfinished = storage("unfinished.vault")
-    let report = try unfinished.keyAdministration.reencrypt()
-    #expect(report.reencrypted == 136 && report.remaining == 0 && report.setAside == 1)
-    try copy.storage().save("forged", forKey: "key 7")
-    try plant(from: copy, in: "unfinished.vault")
-    let again = try storage("unfinished.vault").keyAdministration.reencrypt()
-    #expect(again.reencrypted == 0 && again.setAside == 2)
-    #expect(
-      code { _ = try storage("unfinished.vault").load(String.self, forKey: "key 7") } == .damaged)
-  }
-
   @Test func aForgeryThatIsPlantedWhileARotationGoesOnIsNotSealedAnew() throws {
     let copy = try stolen(200)
     for index in 0..<200 { try copy.storage().save("forged", forKey: "key \(index)") }
@@ -192,22 +177,12 @@ struct EndedKeysTests {
   @Test func aValueOfAnotherTagDoesNotGoWhenNamesAreHashedAnew() throws {
     let storage = vault.storage()
     try storage.save("value", forKey: "key")
-    let tagged = VaultStorage(
-      at: vault.url, keySource: .key(TemporaryVault.key), authenticationTag: Data([1]))
+    let tagged = vault.storage(tag: Data([1]))
     try tagged.save("tagged", forKey: "tagged")
     #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
     #expect(try tagged.load(String.self, forKey: "tagged") == "tagged")
     try plantJunk()
     #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
     #expect(try tagged.load(String.self, forKey: "tagged") == "tagged")
-  }
-
-  @Test func aRecordThatIsNotAccountedForKeepsNamesFromBeingHashedAnew() throws {
-    let copy = try stolen(20)
-    try copy.storage().save("forged", forKey: "key 7")
-    try plantJunk()
-    try plant(from: copy)
-    #expect(code { _ = try vault.storage().keyAdministration.rotate(names: true) } == .damaged)
-    #expect(try !vault.storage().verify().isSound)
   }
 }

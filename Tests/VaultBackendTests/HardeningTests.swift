@@ -144,8 +144,7 @@ import Testing
   /// Debian's SQLite takes a name that begins with `file:` for a URI.
   @Test func aPathIsNotAURI() throws {
     for name in ["a?mode=memory", "a%41", "a#b", "a b", "ä'\"\n"] {
-      let storage = VaultStorage(
-        at: vault.file(name), keySource: .key(TemporaryVault.key))
+      let storage = vault.storage(named: name)
       try storage.save("value", forKey: "key")
       #expect(vault.entries.contains(name), "\(name)")
       #expect(

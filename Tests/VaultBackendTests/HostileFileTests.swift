@@ -39,8 +39,7 @@ import Testing
     _ what: @autoclosure () -> String
   ) {
     let start = ContinuousClock.now
-    let storage = VaultStorage(
-      at: vault.file(name), keySource: .key(TemporaryVault.key), access: access)
+    let storage = vault.storage(named: name, access: access)
     var missing = 0
     for key in keys {
       do throws(StorageError) {
@@ -157,7 +156,7 @@ import Testing
       let name = "log-\(index).vault"
       try vault.put(file, name)
       try vault.put(flipped, name + "-wal")
-      let storage = VaultStorage(at: vault.file(name), keySource: .key(TemporaryVault.key))
+      let storage = vault.storage(named: name)
       let value = try storage.load(String.self, forKey: "key")
       #expect([nil, "before", "newest"].contains(value))
       #expect(try storage.verify().isSound)
@@ -171,8 +170,7 @@ import Testing
         try? FileManager.default.removeItem(at: vault.file("cut.vault-wal"))
         try vault.put(Array(bytes.prefix(size)), "cut.vault")
         expectNoWrongValue("cut.vault", access: access, "cut to \(size)")
-        let storage = VaultStorage(
-          at: vault.file("cut.vault"), keySource: .key(TemporaryVault.key), access: access)
+        let storage = vault.storage(named: "cut.vault", access: access)
         var isSound = false
         let found = code { isSound = try storage.verify().isSound }
         #expect(!isSound && found != .io, "\(size)")
@@ -205,8 +203,7 @@ import Testing
     bytes[18] = 3
     try vault.put(bytes, "later.vault")
     expectNoWrongValue("later.vault", code: .damaged, "to be written")
-    let storage = VaultStorage(
-      at: vault.file("later.vault"), keySource: .key(TemporaryVault.key), access: .readOnly)
+    let storage = vault.storage(named: "later.vault", access: .readOnly)
     #expect(try storage.load(String.self, forKey: "key-0") == "value of key-0")
   }
 
@@ -240,12 +237,6 @@ import Testing
       #expect(code { _ = try storage.load(String.self, forKey: "key-0") } == .damaged)
       #expect(code { try storage.save("value", forKey: "key-0") } != nil)
     }
-  }
-
-  @Test(arguments: [0, 2, 3]) func anotherVersionIsUnsupported(_ version: Int) throws {
-    _ = try fill()
-    try vault.tamper("PRAGMA user_version = \(version)")
-    #expect(code { _ = try vault.storage().load(String.self, forKey: "key-0") } == .unsupported)
   }
 
   @Test(arguments: ["empty", "text", "zeros", "database", "folder", "fifo", "socket"])
@@ -310,8 +301,7 @@ import Testing
       try vault.put(try fill(), "sequence.vault")
       try vault.tamper(sql, "sequence.vault")
       expectNoWrongValue("sequence.vault", sql)
-      let storage = VaultStorage(
-        at: vault.file("sequence.vault"), keySource: .key(TemporaryVault.key))
+      let storage = vault.storage(named: "sequence.vault")
       _ = code { try storage.save("value of key-1", forKey: "key-1") }
       expectNoWrongValue("sequence.vault", sql)
     }
@@ -335,8 +325,7 @@ import Testing
     try vault.put(try fill(), "blob.vault")
     try vault.tamper(sql, "blob.vault")
     for access in [StoreAccess.readWrite, .readOnly] {
-      let storage = VaultStorage(
-        at: vault.file("blob.vault"), keySource: .key(TemporaryVault.key), access: access)
+      let storage = vault.storage(named: "blob.vault", access: access)
       #expect(code { _ = try storage.load(String.self, forKey: "key-0") } == expected)
       var isSound = false
       let found = code { isSound = try storage.verify().isSound }
@@ -369,7 +358,7 @@ import Testing
     var text = bytes
     text[place + 3] |= 1
     try vault.put(text, "text.vault")
-    let storage = VaultStorage(at: vault.file("text.vault"), keySource: .key(TemporaryVault.key))
+    let storage = vault.storage(named: "text.vault")
     let codes = keys.prefix(3).compactMap { key in
       code {
         let value = try storage.load(String.self, forKey: key)

@@ -19,24 +19,13 @@ struct LiveTests {
     for (command, expected) in [
       ("save key first", "first"), ("save key second", "second"), ("delete key", "none"),
       ("rotate same names", "none"), ("save key renamed", "renamed"), ("backup \(copy)", "renamed"),
-      ("save key later", "later"), ("restore \(copy)", "renamed"), ("save key last", "last"),
+      ("save key later", "later"), ("restore \(copy)", "renamed"), ("discard", "none"),
+      ("save key last", "last"),
     ] {
       _ = try child.ask(command)
       while live.wrappedValue != expected { _ = await values.next() }
       #expect(live.wrappedValue == expected)
     }
-  }
-
-  /// A storage opened for reading alone has the file open on its own, and follows it.
-  @Test func aReadOnlyStorageFollows() async throws {
-    let storage = vault.storage()
-    try storage.save(1, forKey: "key")
-    let live = Live(wrappedValue: 0, vault.storage(access: .readOnly), "key")
-    #expect(live.wrappedValue == 1)
-    try storage.save(2, forKey: "key")
-    while live.wrappedValue != 2 { try await Task.sleep(for: .milliseconds(1)) }
-    #expect(throws: StorageError.self) { try live.projectedValue.save(3) }
-    #expect(live.wrappedValue == 2)
   }
 
   /// Times of 1,000 changes in a row, with ``Soak`` alone.

@@ -22,18 +22,6 @@ import VaultBackend
     try FileManager.default.moveItem(at: vault.file(name), to: vault.file(other))
   }
 
-  @Test func oneThatIsNotThereIsNotMade() throws {
-    let storage = storage(.file(vault.file("keys/a.key")))
-    for _ in 0..<2 { #expect(code { try storage.open(.mustExist) } == .unavailable) }
-    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .unavailable)
-    #expect(code { try storage.save("value", forKey: "key") } == .unavailable)
-    #expect(code { _ = try storage.saveIfAbsent("value", forKey: "key") } == .unavailable)
-    #expect(code { _ = try storage.keys() } == .unavailable)
-    #expect(code { try storage.transaction { try $0.save("v", forKey: "key") } } == .unavailable)
-    #expect(code { try storage.open() } == .unavailable)
-    #expect(vault.entries.isEmpty, "not a folder, and no key either")
-  }
-
   @Test func whyItCanNotBeOpenedIsToldAsEver() throws {
     try make()
     #expect(code { try storage(TemporaryVault.source(8)).open(.mustExist) } == .wrongKey)
@@ -41,27 +29,22 @@ import VaultBackend
     #expect(code { try storage().open(.mustExist) } == .damaged)
   }
 
-  @Test(arguments: [true, false])
-  func oneThatVanishesWhileAProgramRunsIsNotMadeAnew(_ isFolderGone: Bool) throws {
+  /// The file alone; that its whole folder vanishes, `StorePromise` tries.
+  @Test func oneThatVanishesWhileAProgramRunsIsNotMadeAnew() throws {
     try make()
     let (storage, other) = (storage(), storage())
     try storage.open(.mustExist)
-    let live = Live(wrappedValue: "default", storage, "key")
-    #expect(live.wrappedValue == "value")
-    let gone = isFolderGone ? "disk" : "disk/app/test.vault"
+    let gone = "disk/app/test.vault"
     try move(gone, to: "away")
-    if !isFolderGone {
-      for name in ["-wal", "-shm", "-notice"] {
-        try? FileManager.default.removeItem(atPath: place.path + name)
-      }
+    for name in ["-wal", "-shm", "-notice"] {
+      try? FileManager.default.removeItem(atPath: place.path + name)
     }
-    #expect(code { try storage.save("lost", forKey: "key") } == .unavailable)
     // Another storage of the program does not know of it, and makes none either.
-    #expect(code { try other.save("lost", forKey: "key") } == .unavailable)
+    for each in [storage, other] {
+      #expect(code { try each.save("lost", forKey: "key") } == .unavailable)
+    }
     #expect(code { _ = try storage.load(String.self, forKey: "key") } == .unavailable)
-    #expect(code { try live.projectedValue.save("lost") } == .unavailable)
     #expect(!FileManager.default.fileExists(atPath: place.path))
-    #expect(FileManager.default.fileExists(atPath: vault.file("disk").path) != isFolderGone)
     // When the disk is back, so is the vault.
     try move("away", to: gone)
     #expect(try storage.load(String.self, forKey: "key") == "value")
@@ -94,12 +77,14 @@ import VaultBackend
     #expect(try storage.load(String.self, forKey: "key") == "value")
   }
 
-  @Test func aReadOnlyStorageOfNothingMakesNoKeyEither() throws {
+  @Test(arguments: [StoreAccess.readOnly, .mustExist, .readWrite])
+  func aStorageOfNothingMakesNoKeyEither(_ access: StoreAccess) throws {
     let storage = VaultStorage(
-      at: place, keySource: .file(vault.file("keys/a.key")), access: .readOnly)
-    #expect(code { try storage.open() } == .unavailable)
+      at: place, keySource: .file(vault.file("keys/a.key")), access: access)
+    let existence: StoreExistence = access == .readWrite ? .mustExist : .madeIfMissing
+    #expect(code { try storage.open(existence) } == .unavailable)
     #expect(code { try storage.save("value", forKey: "key") } == .unavailable)
-    #expect(try storage.load(String.self, forKey: "key") == nil)
-    #expect(vault.entries.isEmpty)
+    if access == .readOnly { #expect(try storage.load(String.self, forKey: "key") == nil) }
+    #expect(vault.entries.isEmpty, "not a folder, and no key either")
   }
 }

@@ -27,8 +27,7 @@ import VaultBackend
     try storage.backup(to: vault.file("copy.vault"))
     #expect(vault.entries.count == 5)
     for name in vault.entries { #expect(try mode(name) == 0o600, "\(name)") }
-    let made = VaultStorage(
-      at: vault.file("made/now/deep.vault"), keySource: .key(TemporaryVault.key))
+    let made = vault.storage(named: "made/now/deep.vault")
     try made.save("value", forKey: "key")
     #expect(try mode("made") == 0o700 && mode("made/now") == 0o700)
   }
@@ -82,8 +81,8 @@ import VaultBackend
       attributes: [.posixPermissions: 0o700])
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "real")
     let (one, other) = (
-      VaultStorage(at: vault.file("link/a.vault"), keySource: .key(TemporaryVault.key)),
-      VaultStorage(at: vault.file("real/a.vault"), keySource: .key(TemporaryVault.key))
+      vault.storage(named: "link/a.vault"),
+      vault.storage(named: "real/a.vault")
     )
     try one.save("value", forKey: "key")
     #expect(try other.load(String.self, forKey: "key") == "value")
@@ -107,7 +106,7 @@ import VaultBackend
 
   private func save(at name: String) -> StorageError.Code? {
     code {
-      try VaultStorage(at: vault.file(name), keySource: .key(TemporaryVault.key))
+      try vault.storage(named: name)
         .save("value", forKey: "key")
     }
   }
@@ -121,7 +120,7 @@ import VaultBackend
     // Folders that are made behind it too.
     #expect(save(at: "up/new/newer/c.vault") == nil)
     for name in ["real/deep/inner/a.vault", "real/deep/inner/b.vault", "real/new/newer/c.vault"] {
-      let storage = VaultStorage(at: vault.file(name), keySource: .key(TemporaryVault.key))
+      let storage = vault.storage(named: name)
       #expect(try storage.load(String.self, forKey: "key") == "value")
     }
     // Where it leads counts, not where it is.
@@ -180,8 +179,7 @@ import VaultBackend
 
   @Test func aFolderThatHasBecomeALinkIsRefused() throws {
     try makeFolder("mine")
-    let storage = VaultStorage(
-      at: vault.file("later/a.vault"), keySource: .key(TemporaryVault.key))
+    let storage = vault.storage(named: "later/a.vault")
     #expect(try storage.load(String.self, forKey: "key") == nil)
     try link("later", to: vault.file("mine").path)
     #expect(code { try storage.save("value", forKey: "key") } == .denied)
@@ -192,8 +190,7 @@ import VaultBackend
 
   @Test func aLinkThatLeadsNowhereYetIsFollowedOnceItDoes() throws {
     try link("disk", to: "mounted")
-    let storage = VaultStorage(
-      at: vault.file("disk/app/a.vault"), keySource: .key(TemporaryVault.key))
+    let storage = vault.storage(named: "disk/app/a.vault")
     #expect(code { _ = try storage.load(String.self, forKey: "key") } == .unavailable)
     #expect(code { try storage.save("value", forKey: "key") } == .unavailable)
     try makeFolder("mounted")
@@ -227,7 +224,7 @@ import VaultBackend
     #expect(loads() == .denied)
     #expect(loads(.readOnly) == .denied)
     #expect(code { try vault.storage().save("value", forKey: "key") } == .denied)
-    let new = VaultStorage(at: vault.file("new.vault"), keySource: .key(TemporaryVault.key))
+    let new = vault.storage(named: "new.vault")
     #expect(code { try new.save("value", forKey: "key") } == .denied)
     #expect(!vault.entries.contains("new.vault"))
     _ = unsafe chmod(vault.folder.path, 0o755)

@@ -42,13 +42,13 @@ import Testing
   }
 
   private func storage(_ access: StoreAccess = .readWrite) -> VaultStorage {
-    VaultStorage(at: vault.url, keySource: .key(TemporaryVault.key), access: access)
+    vault.storage(access: access)
   }
 
   @Test(arguments: [StoreAccess.readOnly, .readWrite])
   func nobodyFollowsIt(_ access: StoreAccess) throws {
     try make()
-    let other = VaultStorage(at: vault.file("other.vault"), keySource: .key(TemporaryVault.key))
+    let other = vault.storage(named: "other.vault")
     try other.save("value", forKey: "key")
     let report = try other.verify()
     try plant()

@@ -17,8 +17,7 @@ import Testing
   }
 
   private func storage(_ name: String, tag: Data? = nil) -> VaultStorage {
-    VaultStorage(
-      at: vault.file(name), keySource: .key(TemporaryVault.key), authenticationTag: tag)
+    vault.storage(named: name, tag: tag)
   }
 
   /// Where the table and the index have the name of the first record that the file lists.
@@ -218,8 +217,7 @@ import Testing
 
   @Test func whatWasWrittenSinceTheReportIsNotDropped() throws {
     _ = try fill()
-    let tagged = VaultStorage(
-      at: vault.url, keySource: .key(TemporaryVault.key), authenticationTag: Data([1]))
+    let tagged = vault.storage(tag: Data([1]))
     try tagged.save("tagged", forKey: "tagged")
     let report = try vault.storage().verify()
     try tagged.save("newer", forKey: "tagged")

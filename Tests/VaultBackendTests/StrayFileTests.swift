@@ -39,7 +39,7 @@ import VaultBackend
     let storage = vault.storage()
     for index in 0..<100 { try storage.save("value \(index)", forKey: "key") }
     try storage.backup(to: vault.file("copy.vault"), replacing: true)
-    let copy = VaultStorage(at: vault.file("copy.vault"), keySource: .key(TemporaryVault.key))
+    let copy = vault.storage(named: "copy.vault")
     #expect(try copy.load(String.self, forKey: "key") == "value 99")
     #expect(try copy.verify().isSound)
   }

@@ -48,8 +48,7 @@ import Testing
 
   @Test func anotherStoreInItsPlaceIsFollowed() throws {
     let storage = try fill()
-    let other = VaultStorage(
-      at: vault.file("other.vault"), keySource: .key(TemporaryVault.key))
+    let other = vault.storage(named: "other.vault")
     try other.save("theirs", forKey: "key 0")
     try other.backup(to: vault.file("another.vault"))
     try putBack("another.vault")

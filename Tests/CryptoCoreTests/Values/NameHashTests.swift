@@ -15,9 +15,10 @@ struct NameHashTests {
   @Test func onlyOneFormOfHexadecimalIsTaken() throws {
     let text = try #require(NameHash([UInt8](repeating: 0xab, count: 64))).hexadecimal
     #expect(NameHash(hexadecimal: text) != nil)
-    let others = [
-      text.uppercased(), String(text.dropLast()), String(text.dropLast(2)), text + "0", text + "00",
-      " " + text.dropFirst(), text.dropLast() + "g", text.dropLast() + "\u{30A}", "", "0x" + text,
+    let cut = String(text.dropLast())
+    let others: [String] = [
+      text.uppercased(), cut, String(cut.dropLast()), "\(text)0", "\(text)00",
+      " \(text.dropFirst())", "\(cut)g", "\(cut)\u{30A}", "", "0x\(text)",
     ]
     for other in others { #expect(NameHash(hexadecimal: other) == nil, "\(other)") }
   }

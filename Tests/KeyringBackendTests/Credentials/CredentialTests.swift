@@ -100,25 +100,6 @@ import Testing
 
   // MARK: - Threads
 
-  /// KeePassXC made two, as `make keyring-daemons` shows: both threads found none.
-  @Test func threadsThatStoreANewItemMakeOne() throws {
-    let failures = Lock<[StorageError]>([])
-    let clients = (0..<8).map { _ in desktop.anotherClient() }
-    DispatchQueue.concurrentPerform(iterations: clients.count) { index in
-      let credential = Credential<String>(
-        SharedCredential(
-          .service("new", label: nil), account: "me", group: nil, access: .patient,
-          client: clients[index], errorClosure: nil))
-      do throws(StorageError) {
-        try credential.save("value \(index)")
-      } catch {
-        failures.withLock { $0.append(error) }
-      }
-    }
-    #expect(failures.withLock { $0 }.isEmpty)
-    #expect(try foreign.items(["service": "new"]).count == 1)
-  }
-
   // MARK: - Collections
 
   @Test(arguments: ["", " ", "\t", "\u{200B}\n", "a\u{7}"])
@@ -133,23 +114,6 @@ import Testing
   }
 
   // MARK: - Errors
-
-  @Test func anErrorClosureWhoseOwnUseFailsIsNotCalledForEver() throws {
-    let calls = Lock(0)
-    let log = Lock<Credential<String>?>(nil)
-    let credential = Credential<String>.service("s", account: "a", on: desktop) { _ in
-      calls.withLock { $0 += 1 }
-      _ = log.withLock { $0 }.map { SecureCredentials($0).wrappedValue }
-    }
-    log.withLock { $0 = credential }
-    defer { log.withLock { $0 = nil } }
-    try credential.save("value")
-    try desktop.keyring.lock()
-    #expect(SecureCredentials(credential).wrappedValue == nil)
-    // As with any handler, the fifth of nested reports goes to standard error.
-    #expect(calls.withLock { $0 } == 4)
-    try desktop.keyring.unlock()
-  }
 
   @Test func whatFailsIsReportedAndThrownAndNeverTraps() throws {
     let log = Lock<[StorageError]>([])

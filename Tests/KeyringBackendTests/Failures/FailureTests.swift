@@ -208,15 +208,4 @@ import Testing
     #expect(failure == nil || failure == .outcomeUnknown)
     #expect(desktop.service.items.count == 3)  // the key, the header and the record
   }
-
-  @Test func aHeaderThatIsGoneIsDamageAndNoNewStore() throws {
-    let desktop = try FakeDesktop()
-    try desktop.storage(.patient).save("mine", forKey: "key")
-    let header = try #require(
-      desktop.service.items.first { $0.attributes["record"] == "header" })
-    desktop.service.removeItem(header.path)
-    let storage = desktop.storage(.patient, freshClient: true)
-    #expect(code { try storage.save("new", forKey: "key") } == .damaged)
-    #expect(desktop.service.items.count == 2)
-  }
 }

@@ -5,19 +5,8 @@ import Testing
 @testable import KeyringBackend
 
 @Suite struct AsyncTests {
-  @Test(.ownDaemon) func asyncCodeMakesTheSameCalls() async throws {
+  @Test(.ownDaemon) func aCredentialHasAsyncForms() async throws {
     let desktop = try Desktop()
-    let keyring = desktop.keyring("service")
-    let container = keyring.container(for: "account")
-    let text: String? = try await container.async {
-      try $0.store("value")
-      return try $0.fetch()
-    }
-    #expect(text == "value")
-    #expect(try await keyring.async { try $0.containers() }.map(\.account) == ["account"])
-    try await keyring.async { try $0.empty() }
-    #expect(try await keyring.async { try $0.keys() } == [])
-
     let credential = Credential<String>.service("github", on: desktop)
     #expect(await credential.async { $0.state } == .absent)
     try await credential.saveAsync("token")
@@ -28,10 +17,6 @@ import Testing
     #expect(try await credential.async { try $0.item }?.comment == "hello")
     try await credential.removeAsync()
     #expect(try await credential.loadAsync() == nil)
-    let report = await SecureStorage.async {
-      KeyringReport(keys: ["none"], deadline: .seconds(30), client: desktop.client)
-    }
-    #expect(report.findings.map(\.error?.code) == [nil, nil, nil, .keyUnavailable])
   }
 
   @Test func aStorageHasAsyncFormsOfItsFrequentCalls() async throws {

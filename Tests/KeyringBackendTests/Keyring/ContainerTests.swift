@@ -165,15 +165,6 @@ import Testing
     #expect(code { try bare.keyring().container(for: "a").store("x") } == .noCollection)
   }
 
-  @Test(.ownDaemon) func theDaemonMayBeRestarted() throws {
-    try container.store("kept")
-    try desktop.keyring.restart()
-    #expect(try container.fetch(String.self) == "kept")
-    try desktop.keyring.restart()
-    try container.store("again")
-    #expect(try container.fetch(String.self) == "again")
-  }
-
   @Test func manyThreadsLeaveOneItem() throws {
     let other = desktop.keyring(service, client: desktop.anotherClient())
     let errors = Lock<[StorageError]>([])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeyringBackend
 
-/// An async call that reaches the bus.
+/// An async call that reaches the bus, of those that are more than a body of `async(_:)`.
 private struct AsyncCall: Sendable {
   let name: String
   let make: @Sendable (FakeDesktop) async throws -> Void
@@ -40,18 +40,6 @@ private struct AsyncCall: Sendable {
     storage("$property.\(name)") { try await make(Keychain<Int>($0, "key").projectedValue) }
   }
 
-  private static func plain(
-    _ name: String, _ make: @escaping @Sendable (Keyring) async throws -> Void
-  ) -> AsyncCall {
-    AsyncCall(name) { try await make($0.keyring("service", access: access)) }
-  }
-
-  private static func container(
-    _ name: String, _ make: @escaping @Sendable (Keyring.Container) async throws -> Void
-  ) -> AsyncCall {
-    plain("container.\(name)") { try await make($0.container(for: "account")) }
-  }
-
   private static func credential(
     _ name: String, _ make: @escaping @Sendable (Credential<Int>) async throws -> Void
   ) -> AsyncCall {
@@ -64,22 +52,6 @@ private struct AsyncCall: Sendable {
     }
   }
 
-  private static func query(
-    _ name: String, _ make: @escaping @Sendable (KeyringOptions) async throws -> Void
-  ) -> AsyncCall {
-    AsyncCall("Keyring.\(name)") { desktop in
-      // The client of an address, since these have none of their own.
-      var access = access
-      access.bus = desktop.bus.address
-      try await make(KeyringOptions.matchFirst.union([.access(access)]))
-    }
-  }
-
-  /// A state is no error, but may hold one.
-  private static func result<Value>(_ state: PropertyState<Value>) throws {
-    if case .failed(let error) = state { throw error }
-  }
-
   private static let storages: [AsyncCall] = [
     storage("loadAsync") { _ = try await $0.loadAsync(Int.self, forKey: "key") },
     storage("saveAsync") { try await $0.saveAsync(1, forKey: "key") },
@@ -89,15 +61,6 @@ private struct AsyncCall: Sendable {
     storage("saveAsync(encodable:)") { try await $0.saveAsync(encodable: [1], forKey: "key") },
     storage("updateAsync") { try await $0.updateAsync(Int.self, forKey: "key") { $0 = 1 } },
     storage("deleteAsync") { try await $0.deleteAsync(forKey: "key") },
-    storage("async") { _ = try await $0.async { try $0.keys() } },
-    storage("async of keyAdministration") {
-      _ = try await $0.keyAdministration.async { try $0.rotate() }
-    },
-    AsyncCall("SecureStorage.async of migrate") { desktop in
-      _ = try await SecureStorage.async {
-        try SecureStorage.migrate(from: newStore(desktop), to: newStore(desktop))
-      }
-    },
   ]
 
   private static let properties: [AsyncCall] = [
@@ -105,34 +68,12 @@ private struct AsyncCall: Sendable {
     property("saveAsync") { try await $0.saveAsync(1) },
     property("updateAsync") { try await $0.updateAsync { $0 = 1 } },
     property("removeAsync") { try await $0.removeAsync() },
-    property("async") { try result(await $0.async { $0.state }) },
     credential("loadAsync") { _ = try await $0.loadAsync() },
     credential("saveAsync") { try await $0.saveAsync(1) },
     credential("removeAsync") { try await $0.removeAsync() },
-    credential("async") { try result(await $0.async { $0.state }) },
   ]
 
-  private static let secrets: [AsyncCall] = [
-    plain("async of keyring") { _ = try await $0.async { try $0.keys() } },
-    container("async") { try await $0.async { try $0.store(1) } },
-    query("async of a query") { _ = try await Query(options: $0).async { try $0.item } },
-    query("SecureStorage.async of search") { options in
-      _ = try await SecureStorage.async { try Keyring.search(for: [.service("s")], with: options) }
-    },
-    AsyncCall("SecureStorage.async of KeyringReport") { desktop in
-      let report = await SecureStorage.async {
-        KeyringReport(keys: ["key"], deadline: access.deadline, client: desktop.client)
-      }
-      if let error = report.findings.last?.error { throw error }
-    },
-  ]
-
-  private struct Query: KeyringQueryable {
-    let attributes: KeyringAttributes = [.service("s")]
-    let options: KeyringOptions
-  }
-
-  static let all = storages + properties + secrets
+  static let all = storages + properties
 }
 
 @Suite struct CooperationTests {

@@ -13,47 +13,6 @@ import Testing
 
   init() throws { desktop = try Desktop() }
 
-  @Test func aContainerStoresReplacesMovesAndDrops() throws {
-    let keyring = desktop.keyring(service)
-    let container = keyring.container(for: "me")
-    #expect(try container.fetch(String.self) == nil)
-    for text in ["first", "second", "ü\u{1F511}"] {
-      try container.store(text)
-      #expect(try container.fetch(String.self) == text)
-    }
-    try container.store(Data([0, 255, 1]))
-    #expect(try container.fetch(Data.self) == Data([0, 255, 1]))
-    try container.store(42)
-    #expect(try container.fetch(Int.self) == 42)
-    #expect(try keyring.keys() == ["me"])
-    let other = keyring.container(for: "you")
-    #expect(try container.move(to: other))
-    #expect(try container.isEmpty)
-    #expect(try other.drop(Int.self) == 42)
-    #expect(try keyring.keys().isEmpty)
-  }
-
-  /// KeePassXC says what kind of bytes they are by an attribute of its own.
-  @Test(arguments: [FakeSecretService.Manners.gnomeKeyring, .keePassXC, .kWallet])
-  func bytesAreStoredAndReplacedWhateverAServiceAdds(_ manners: FakeSecretService.Manners) throws {
-    let fake = try FakeDesktop(manners)
-    let container = fake.keyring("service").container(for: "me")
-    for bytes in [Data([0, 255]), Data([1, 254, 0])] {
-      try container.store(bytes)
-      #expect(try container.fetch(Data.self) == bytes)
-    }
-    #expect(fake.service.items.count == 1)
-  }
-
-  @Test func aSealedItemIsReadWithItsPasscodeAlone() throws {
-    let sealed = desktop.keyring(service, authentication: .devicePasscode, passcode: "1234")
-    try sealed.container(for: "me").store("value")
-    #expect(try sealed.container(for: "me").fetch(String.self) == "value")
-    let wrong = desktop.keyring(service, authentication: .devicePasscode, passcode: "12345")
-    #expect(code { _ = try wrong.container(for: "me").fetch(String.self) } == .wrongKey)
-    try sealed.empty()
-  }
-
   @Test func aCredentialIsStoredRenamedAndRemoved() throws {
     let credential = Credential<String>.service(service, account: "me", on: desktop)
     #expect(try credential.load() == nil)
@@ -83,20 +42,6 @@ import Testing
     #expect(try queries.search(found, access).first?.comment == "new")
     #expect(try queries.remove(found, access) == 1)
     #expect(try queries.search(found, access).isEmpty)
-  }
-
-  @Test func containersAreListedCopiedAndEmptied() throws {
-    let keyring = desktop.keyring(service)
-    let one = keyring.container(for: "one")
-    try one.store("text")
-    #expect(try one.copy(to: keyring.container(for: "two")))
-    try keyring.container(for: "three").store(3)
-    #expect(Set(try keyring.containers().map(\.account)) == ["one", "two", "three"])
-    #expect(try keyring.container(for: "two").fetch(String.self) == "text")
-    try one.empty()
-    #expect(try one.isEmpty)
-    try keyring.empty()
-    #expect(try keyring.keys().isEmpty)
   }
 
   @Test func aCredentialOfAServerIsStoredAndRemoved() throws {

@@ -118,17 +118,6 @@ import Testing
     #expect(fake.service.items.first?.attributes["username"] == "new")
   }
 
-  @Test func anItemOfMoreAttributesIsNotReplaced() throws {
-    let fake = try FakeDesktop(.gnomeKeyring)
-    fake.service.addItem(
-      label: "", attributes: ["service": "s", "account": "a", "tenant": "1"], secret: [1])
-    try fake.keyring("s").container(for: "a").store("x")
-    #expect(fake.service.callCount("CreateItem") == 0)
-    #expect(
-      fake.service.items.map(\.attributes) == [["service": "s", "account": "a", "tenant": "1"]])
-    #expect(fake.service.items.map(\.secret) == [Array("x".utf8)])
-  }
-
   @Test func textIsSentAsTextAndTheRestAsBytes() throws {
     let fake = try FakeDesktop(.init())
     let container = fake.keyring("service").container(for: "account")

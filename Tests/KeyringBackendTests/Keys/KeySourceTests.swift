@@ -149,19 +149,6 @@ import VaultBackend
     #expect(desktop.service.items == before)
   }
 
-  @Test func theErrorSaysWhyTheKeyringWasNotThere() throws {
-    let desktop = try FakeDesktop()
-    try vault(source(desktop.client, desktop.name)).save("kept", forKey: "key")
-    desktop.service.stop()
-    do throws(StorageError) {
-      _ = try vault(source(desktop.client, desktop.name)).load(String.self, forKey: "key")
-      Issue.record("it opened")
-    } catch {
-      #expect(error.code == .keyUnavailable)
-      #expect(error.message.contains("no keyring service runs on the session bus"))
-    }
-  }
-
   @Test func aLadderGoesOnOnlyWhereThereIsNoKeyring() throws {
     let file = KeySource.file(folder.appendingPathComponent("master.key"))
     let desktop = try FakeDesktop()
@@ -226,38 +213,5 @@ import VaultBackend
       #expect(try KeychainStorage(service: "x", accessible: accessible).accessible == accessible)
     }
     #expect(code { try KeychainStorage(service: "a/b").save("new", forKey: "key") } == .invalid)
-  }
-}
-
-@Suite struct KeysetTests {
-  @Test func theKeysOfAStoreInTheKeyringAreChangedAsAnywhere() throws {
-    let desktop = try Desktop()
-    let service = Desktop.freshService()
-    let storage = desktop.storage(service: service, keySource: .passphrase("old passphrase"))
-    for number in 0..<5 { try storage.save(number, forKey: "\(number)") }
-    let report = try storage.keyAdministration.rotateDataKey()
-    #expect(report.reencrypted == 5)
-    try storage.keyAdministration.change(to: .passphrase("new passphrase"))
-    let recovery = try storage.keyAdministration.exportRecoveryKey()
-    let other = desktop.anotherClient()
-    let renewed = desktop.storage(
-      service: service, keySource: .passphrase("new passphrase"), client: other)
-    #expect(try renewed.load(Int.self, forKey: "3") == 3)
-    let old = desktop.storage(
-      service: service, keySource: .passphrase("old passphrase"), client: other)
-    #expect(code { _ = try old.load(Int.self, forKey: "3") } == .wrongKey)
-    let recovered = desktop.storage(service: service, keySource: .recovery(recovery), client: other)
-    #expect(try recovered.load(Int.self, forKey: "3") == 3)
-    #expect(Set(try renewed.keys()) == ["0", "1", "2", "3", "4"])
-    #expect(
-      code {
-        _ = try storage.transaction {
-          try $0.save(1, forKey: "a")
-          try $0.save(2, forKey: "b")
-        }
-      }
-        == .unsupported)
-    try renewed.removeAll()
-    #expect(try renewed.keys() == [])
   }
 }

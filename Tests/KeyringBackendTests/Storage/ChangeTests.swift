@@ -5,25 +5,6 @@ import Testing
 @testable import KeyringBackend
 
 @Suite struct ChangeTests {
-  @Test func whatAnotherProgramDoesIsTold() async throws {
-    let desktop = try Desktop()
-    let service = Desktop.freshService()
-    let storage = desktop.storage(service: service)
-    try storage.save(0, forKey: "key")
-    let other = desktop.storage(service: service, client: desktop.anotherClient())
-    let property = Keychain<Int>(storage, "key")
-    var values = property.projectedValue.values.makeAsyncIterator()
-    #expect(await values.next() == .some(0))
-    for number in 1...20 {
-      try other.save(number, forKey: "key")
-      #expect(await values.next() == .some(number))
-    }
-    try other.delete(forKey: "key")
-    #expect(await values.next() == .some(nil))
-    try other.save(99, forKey: "key")
-    #expect(await values.next() == .some(99))
-  }
-
   @Test(arguments: [0, 1, 42])
   func everyChangeIsToldOnceHoweverOftenItIsSignalled(_ signals: Int) async throws {
     let desktop = try FakeDesktop(

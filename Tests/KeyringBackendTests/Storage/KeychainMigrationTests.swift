@@ -11,6 +11,7 @@ import Testing
     let source = InMemoryStorage()
     for number in 0..<5 { try source.save(number, forKey: "\(number)") }
     let keychain = desktop.storage()
+    #expect(code { try keychain.saveAll(["a": 1, "b": 2]) } == .unsupported)
     try keychain.save(99, forKey: "4")
     let report = try SecureStorage.migrate(
       from: source, to: keychain, removingFromSource: false)

@@ -9,21 +9,6 @@ import Testing
 
 /// Live properties of a store in the keyring that others write to as well.
 @Suite struct LiveTests {
-  @Test func whatAnotherProgramDoesArrives() async throws {
-    let desktop = try Desktop()
-    let service = Desktop.freshService()
-    let live = Live(wrappedValue: -1, desktop.storage(service: service), "key")
-    #expect(await live.async { $0.state } == .absent)
-    let other = desktop.storage(service: service, client: desktop.anotherClient())
-    var values = Observations { live.wrappedValue }.makeAsyncIterator()
-    for number in 0..<20 {
-      try other.save(number, forKey: "key")
-      while live.wrappedValue != number { _ = await values.next() }
-    }
-    try other.delete(forKey: "key")
-    while live.wrappedValue != -1 { _ = await values.next() }
-  }
-
   /// `secret-tool` knows nothing of stores: it removes, puts back and overwrites items.
   ///
   /// Other daemons don't give it a record, which is no text.

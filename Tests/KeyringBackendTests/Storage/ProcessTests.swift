@@ -18,16 +18,6 @@ import Testing
     return try helper.start(arguments, environment: bus.merging(environment) { $1 })
   }
 
-  @Test func anotherProcessReadsAndWritesTheSameStore() throws {
-    let desktop = try Desktop()
-    let service = Desktop.freshService()
-    let storage = desktop.storage(service: service)
-    try storage.save("from here", forKey: "key")
-    #expect(try child(desktop, "load", service, "key").lines() == ["from here"])
-    #expect(try child(desktop, "save", service, "key", "from there").lines() == ["saved"])
-    #expect(try storage.load(String.self, forKey: "key") == "from there")
-  }
-
   @Test func processesThatUpdateLoseNoStep() throws {
     let desktop = try Desktop()
     let service = Desktop.freshService()

@@ -24,22 +24,4 @@ import Testing
     let elsewhere = desktop.storage(accessGroup: "Work", client: client)
     #expect(code { try elsewhere.save("new", forKey: "key") } == .locked)
   }
-
-  @Test func aSuiteWhoseKeyIsInTheKeyringOpensWithIt() throws {
-    let desktop = try Desktop()
-    let folder = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
-    try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    defer { try? FileManager.default.removeItem(atPath: folder) }  // nobody is there to be told
-    let name = Desktop.freshService()
-    func suite(_ client: KeyringClient) -> UserDefaultsStorage {
-      UserDefaultsStorage(
-        DefaultsDelegate(folder: folder, suiteName: "suite"),
-        keySource: .keyring(
-          KeyringKey(name: name, collection: nil, access: .patient, client: client)))
-    }
-    try suite(desktop.client).save("kept", forKey: "key")
-    let again = suite(desktop.anotherClient())
-    #expect(try again.load(String.self, forKey: "key") == "kept")
-  }
 }

@@ -10,15 +10,6 @@ struct ForeignChangesTests {
     Store(DelegatedStorage.quiet(delegate, .key(.repeating(1))), "k")
   }
 
-  @Test func aChangeByAnotherStorageIsSeen() async throws {
-    let (ours, theirs) = (property(), property())
-    try ours.save(1)
-    var values = ours.values.makeAsyncIterator()
-    #expect(await values.next() == .some(1))
-    try theirs.save(2)
-    #expect(await values.next() == .some(2))
-  }
-
   @Test func theFirstValueOfAStoreThatAnotherMakesIsSeen() async throws {
     let (ours, theirs) = (property(), property())
     var states = ours.states.makeAsyncIterator()

@@ -33,39 +33,6 @@ import Testing
     #expect(await defaults.next() == 9)
   }
 
-  @Test func everyListenerGetsTheLastValue() async throws {
-    let property = Store<Int, DelegatedStorage>(storage, "k")
-    try await withThrowingTaskGroup(of: [Int?].self) { group in
-      let started = Lock(0)
-      for _ in 0..<5 {
-        var values = property.values.makeAsyncIterator()
-        started.withLock { $0 += 1 }
-        var first: [Int?] = []
-        for _ in 0..<1 { first.append(await values.next() ?? -1) }
-        let sequence = property.values
-        group.addTask {
-          var seen: [Int?] = []
-          for await value in sequence {
-            seen.append(value)
-            if value == 20 { break }
-          }
-          return seen
-        }
-        #expect(first == [nil])
-      }
-      group.addTask {
-        // Late listeners start with a later value; all end with the last.
-        for value in 1...20 { try property.save(value) }
-        return []
-      }
-      for try await seen in group where !seen.isEmpty {
-        #expect(seen.last == 20)
-        let numbers = seen.map { $0 ?? 0 }
-        #expect(zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }, "in order, none twice")
-      }
-    }
-  }
-
   @Test func changesOfOtherKeysAreNotSeen() async throws {
     let property = Store<Int, DelegatedStorage>(storage, "k")
     var values = property.values.makeAsyncIterator()
@@ -81,28 +48,6 @@ import Testing
     #expect(await values.next() == .some(nil))
     Task.detached { property.wrappedValue = 3 }
     #expect(await values.next() == .some(3))
-  }
-
-  private actor Listener {
-    var seen: [Int?] = []
-
-    func listen(to property: Store<Int, DelegatedStorage>, until last: Int) async {
-      for await value in property.values {
-        seen.append(value)
-        if value == last { return }
-      }
-    }
-  }
-
-  @Test func anActorCanListen() async throws {
-    let property = Store<Int, DelegatedStorage>(storage, "k")
-    try property.save(0)
-    let listener = Listener()
-    async let end: Void = listener.listen(to: property, until: 10)
-    for value in 1...10 { try property.save(value) }
-    await end
-    let seen = await listener.seen.map { $0 ?? -1 }
-    #expect(seen.last == 10 && zip(seen, seen.dropFirst()).allSatisfy { $0 < $1 })
   }
 
   @Test func cancellationEndsTheIteration() async throws {

@@ -78,29 +78,6 @@ struct EndedKeysTests {
 
   // MARK: - Listeners
 
-  @Test func aListenerGetsNothingThatWasPutBackFromBeforeARotation() async throws {
-    let storage = storage()
-    let property = Store<String, DelegatedStorage>(storage, "k")
-    try property.save("revoked")
-    let (name, old) = try delegate.onlyRecord()
-    try property.save("current")
-    var states = property.states.makeAsyncIterator()
-    #expect(await states.next() == .value("current"))
-    let report = try storage.keyAdministration.rotate(openedBy: .key(.repeating(2)))
-    #expect(report.remaining == 0 && report.setAside == 0)
-    try delegate.replace(name, with: old)
-    var state = await states.next()
-    if state == .value("current") { state = await states.next() }  // sealed anew
-    guard case .failed(let error) = state else {
-      Issue.record("told: \(String(describing: state))")
-      return
-    }
-    #expect(error.code == .damaged && error.key == "k")
-    #expect(code { _ = try storage.load(String.self, forKey: "k") } == .damaged)
-    try property.save("next")
-    #expect(await states.next() == .value("next"))
-  }
-
   @Test func aListenerGetsNothingOfAStoreThatIsGone() async throws {
     let storage = storage()
     let property = Store<String, DelegatedStorage>(storage, "k")

@@ -112,42 +112,6 @@ import Testing
     #expect(try subject.delegate.records() == subject.records)
   }
 
-  /// The place of the derivation's function in the header: magic, version, store, count, length,
-  /// and in the slot version, id, kind, and a name of no bytes behind its length.
-  private static let function = 4 + 1 + 16 + 1 + 4 + 1 + 4 + 1 + 4
-
-  @Test(
-    arguments: [
-      (1, [0xFFFF_FFFF, 8, 1]), (1, [0x8000_0000, 8, 1]), (1, [1 << 20, 16, 1]),
-      (1, [1 << 20, 8, 17]), (1, [1 << 17, 0xFFFF_FFFF, 1]), (1, [0, 0, 0]), (1, [3, 8, 1]),
-      (2, [0xFFFF_FFFF, 0, 0]), (2, [0, 0, 0]), (2, [1000, 1, 0]), (3, [10_000_001, 0, 0]),
-      (4, [0xFFFF_FFFF, 3, 4]), (4, [65_536, 0xFFFF_FFFF, 4]), (4, [65_536, 3, 17]),
-      (0, [1, 0, 0]), (5, [1, 1, 1]), (255, [1, 1, 1]),
-    ] as [(UInt8, [UInt32])])
-  func absurdDerivationsInAHeaderAreRefusedAtOnce(
-    _ function: UInt8, _ parameters: [UInt32]
-  ) throws {
-    let subject = try Subject(.passphrase)
-    var header = subject.header
-    try #require(header[Self.function] == 1, "scrypt is where it is looked for")
-    header[Self.function] = function
-    for (index, parameter) in parameters.enumerated() {
-      let bytes = (0..<4).map { UInt8(parameter >> (24 - 8 * $0) & 255) }
-      let start = Self.function + 1 + 4 * index
-      header.replaceSubrange(start..<start + 4, with: bytes)
-    }
-    let expected: StorageError.Code = function > 4 ? .unsupported : .damaged
-    #expect(try subject.refusal(of: header, "\(function) \(parameters)") == expected)
-  }
-
-  @Test(arguments: [0, 33, 255] as [UInt8])
-  func aHeaderWithAnAbsurdNumberOfSlotsIsDamaged(_ count: UInt8) throws {
-    let subject = try Subject(.key)
-    var header = subject.header
-    header[21] = count
-    #expect(try subject.refusal(of: header, "\(count) slots") == .damaged)
-  }
-
   @Test func theSlotOfAnotherStoreDoesNotOpenThisOne() throws {
     // The same key and the same bytes, but a slot is bound to its store.
     let (subject, other) = (try Subject(.key), try Subject(.key))

@@ -93,20 +93,6 @@ import Testing
     #expect(try subject.storage().load(forKey: "k") == "kept")
   }
 
-  @Test func aReplacedKeyFileIsTheWrongKey() throws {
-    let subject = try Subject()
-    let other = Data([UInt8](repeating: 5, count: 32)).base64EncodedString() + "\n"
-    try subject.folder.write(other, to: "store.key")
-    #expect(try subject.refusal() == .wrongKey)
-  }
-
-  @Test(arguments: ["", "\n"])
-  func anEmptyKeyFileIsDamaged(_ text: String) throws {
-    let subject = try Subject()
-    try subject.folder.write(text, to: "store.key")
-    #expect(try subject.refusal() == .damaged)
-  }
-
   @Test func aTruncatedKeyFileIsRefusedAtEveryLength() throws {
     let subject = try Subject()
     let text = try String(contentsOf: subject.file, encoding: .utf8)
@@ -119,30 +105,52 @@ import Testing
     #expect(try subject.storage().load(forKey: "k") == "kept")
   }
 
-  @Test func aHugeKeyFileIsDamaged() throws {
-    let subject = try Subject()
-    try subject.folder.write(String(repeating: "A", count: 5000), to: "store.key")
-    #expect(try subject.refusal() == .damaged)
-  }
+  /// What is done to the key file, and what its store then says.
+  private static let refusals: [(String, StorageError.Code, @Sendable (Subject) throws -> Void)] = {
+    func content(_ text: String) -> @Sendable (Subject) throws -> Void {
+      { try $0.folder.write(text, to: "store.key") }
+    }
+    func inItsPlace(
+      _ make: @escaping @Sendable (Subject) throws -> Void
+    ) -> @Sendable (Subject) throws -> Void {
+      { subject in
+        try FileManager.default.moveItem(at: subject.file, to: subject.folder.file("real.key"))
+        try make(subject)
+      }
+    }
+    let other = Data([UInt8](repeating: 5, count: 32)).base64EncodedString() + "\n"
+    var rows: [(String, StorageError.Code, @Sendable (Subject) throws -> Void)] = [
+      ("another key", .wrongKey, content(other)), ("empty", .damaged, content("")),
+      ("a line break", .damaged, content("\n")),
+      ("5,000 bytes", .damaged, content(String(repeating: "A", count: 5000))),
+      ("a FIFO", .denied, inItsPlace { FileCalls.makeFIFO($0.file.path) }),
+      ("a folder", .denied, inItsPlace { FileCalls.makeFolder($0.file.path) }),
+      ("a link", .denied, inItsPlace { FileCalls.link($0.file.path, to: "real.key") }),
+      ("a link to nowhere", .denied, inItsPlace { FileCalls.link($0.file.path, to: "gone") }),
+    ]
+    for mode in [0o644, 0o640, 0o604, 0o660, 0o601, 0o610, 0o602] {
+      rows.append(
+        ("mode \(mode)", .denied, { FileCalls.setPermissions(mode, of: $0.file.path) }))
+    }
+    for mode in [0o770, 0o707, 0o777] {
+      rows.append(
+        ("folder of mode \(mode)", .denied, { #expect(Machine.share($0.folder.path, mode)) }))
+    }
+    return rows
+  }()
 
-  @Test(arguments: [0o644, 0o640, 0o604, 0o660, 0o601, 0o610, 0o602])
-  func aKeyFileThatOthersCanUseIsDenied(_ permissions: Int) throws {
-    let subject = try Subject()
-    FileCalls.setPermissions(permissions, of: subject.file.path)
-    #expect(try subject.refusal() == .denied)
+  @Test func whatIsNotTheKeyFileIsRefused() throws {
+    for (what, code, change) in Self.refusals {
+      let subject = try Subject()
+      try change(subject)
+      #expect(try subject.refusal() == code, "\(what)")
+    }
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
   func aKeyFileOfAnotherUserIsDenied() throws {
     let subject = try Subject()
     FileCalls.setOwner(12_345, of: subject.file.path)
-    #expect(try subject.refusal() == .denied)
-  }
-
-  @Test(arguments: [0o770, 0o707, 0o777])
-  func aKeyFileInAFolderThatOthersCanWriteToIsDenied(_ permissions: Int) throws {
-    let subject = try Subject()
-    #expect(Machine.share(subject.folder.path, permissions))
     #expect(try subject.refusal() == .denied)
   }
 
@@ -158,30 +166,6 @@ import Testing
     #expect(try storage().load(String.self, forKey: "k") == "kept")
     FileCalls.setPermissions(0o711, of: outer.path)
     #expect(code { _ = try storage().load(String.self, forKey: "k") } == .denied)
-  }
-
-  @Test func aFIFOInItsPlaceIsDeniedAndDoesNotBlock() throws {
-    let subject = try Subject()
-    try FileManager.default.removeItem(at: subject.file)
-    FileCalls.makeFIFO(subject.file.path)
-    #expect(try subject.refusal() == .denied)
-  }
-
-  @Test func aFolderInItsPlaceIsDenied() throws {
-    let subject = try Subject()
-    try FileManager.default.removeItem(at: subject.file)
-    FileCalls.makeFolder(subject.file.path)
-    #expect(try subject.refusal() == .denied)
-  }
-
-  @Test func aSymbolicLinkInItsPlaceIsDenied() throws {
-    let subject = try Subject()
-    let real = subject.folder.file("real.key")
-    try FileManager.default.moveItem(at: subject.file, to: real)
-    FileCalls.link(subject.file.path, to: real.path)
-    #expect(try subject.refusal() == .denied)
-    try FileManager.default.removeItem(at: real)
-    #expect(try subject.refusal() == .denied, "also one that leads nowhere")
   }
 
   @Test func aFileThatIsNotAKeyIsAPassphrase() throws {

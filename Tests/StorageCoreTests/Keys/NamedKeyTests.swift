@@ -24,18 +24,6 @@ import Testing
       .map { try Data(contentsOf: folder.file($0)) }
   }
 
-  @Test func everyRunGetsTheSameKey() async throws {
-    let folder = try TemporaryFolder()
-    for _ in 0..<2 {
-      await #expect(processExitsWith: .success) { [path = folder.path as String] in
-        NamedKeyTests.start(path)
-        try NamedKeyTests.note("one", in: path)
-      }
-    }
-    let keys = try noted(folder)
-    #expect(keys.count == 2 && Set(keys).count == 1)
-  }
-
   @Test func asyncCodeGetsTheSameKey() async throws {
     let folder = try TemporaryFolder()
     await #expect(processExitsWith: .success) { [path = folder.path as String] in

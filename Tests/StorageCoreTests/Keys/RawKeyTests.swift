@@ -9,10 +9,17 @@ import Testing
 @Suite struct RawKeyTests {
   /// Each byte once at the beginning, and once at the end; of those that are printable throughout and so are
   /// passphrases, which are stretched, some.
-  private static let keys =
-    (0...255).map { [UInt8](repeating: 0x0d, count: 31) + [UInt8($0)] }
-    + (0...255).filter { !(0x20...0x7e).contains($0) || Depth.steps(0x20...0x7e).contains($0) }
-    .map { [UInt8($0)] + [UInt8](repeating: 0x41, count: 31) }
+  private static let keys: [[UInt8]] = {
+    let printable = 0x20...0x7e
+    let some = Depth.steps(printable)
+    var keys: [[UInt8]] = []
+    for byte in 0...255 {
+      keys.append([UInt8](repeating: 0x0d, count: 31) + [UInt8(byte)])
+      guard !printable.contains(byte) || some.contains(byte) else { continue }
+      keys.append([UInt8(byte)] + [UInt8](repeating: 0x41, count: 31))
+    }
+    return keys
+  }()
 
   @Test func whateverByteItEndsInItOpensAsTheSameKey() throws {
     let folder = try TemporaryFolder()

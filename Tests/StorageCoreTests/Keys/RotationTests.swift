@@ -42,14 +42,6 @@ import Testing
     try expectAllValues(self.storage())
   }
 
-  @Test func anOldRecordPutBackAfterARotationIsRefused() throws {
-    let storage = try made()
-    let (name, old) = try #require(try delegate.records().first)
-    _ = try storage.keyAdministration.rotateDataKey()
-    try delegate.replace(name, with: old)
-    #expect(code { _ = try self.storage().keys() } == .damaged)
-  }
-
   @Test func aSecondReencryptionHasNothingToDo() throws {
     let storage = try made()
     _ = try storage.keyAdministration.rotateDataKey()

@@ -11,17 +11,6 @@ import Testing
     .quiet(delegate, .key(.repeating(byte)))
   }
 
-  @Test func eachSeesWhatTheOtherWrites() throws {
-    let (one, other) = (storage(), storage())
-    #expect(try other.load(Int.self, forKey: "k") == nil)
-    try one.save(1, forKey: "k")
-    #expect(try other.load(forKey: "k") == 1)
-    try other.save(2, forKey: "k")
-    #expect(try one.load(forKey: "k") == 2)
-    try one.delete(forKey: "k")
-    #expect(try other.load(Int.self, forKey: "k") == nil)
-  }
-
   @Test func aStoreThatTheOtherMakesBetweenTwoLooksIsNotDamaged() throws {
     for saves in [false, true] {
       let delegate = OpenDelegate()
@@ -35,27 +24,6 @@ import Testing
       #expect(try late.load(forKey: "k") == 1)
       #expect(try maker.load(Int.self, forKey: "other") == (saves ? 2 : nil))
     }
-  }
-
-  @Test func aRotationByOneIsFollowedByTheOther() throws {
-    let (one, other) = (storage(), storage())
-    try one.save(1, forKey: "k")
-    #expect(try other.load(forKey: "k") == 1)
-    _ = try one.keyAdministration.rotateDataKey()
-    #expect(try other.load(forKey: "k") == 1)
-    try other.save(2, forKey: "k")
-    #expect(try one.load(forKey: "k") == 2)
-    _ = try other.keyAdministration.rotateDataKey()
-    try one.update(Int.self, forKey: "k") { $0 = $0.map { $0 + 1 } }
-    #expect(try other.load(forKey: "k") == 3)
-  }
-
-  @Test func theListingFollowsARotationByTheOther() throws {
-    let (one, other) = (storage(), storage())
-    try one.save(1, forKey: "k")
-    #expect(try other.keys() == ["k"])
-    _ = try one.keyAdministration.rotateDataKey()
-    #expect(try other.keys() == ["k"], "the other has not read anything since")
   }
 
   @Test func aReencryptionFollowsARotationByTheOther() throws {
@@ -87,60 +55,5 @@ import Testing
     delegate.beforeNextCommit { try? one.save("new", forKey: "k") }
     _ = try one.keyAdministration.rotateDataKey()
     #expect(try one.load(forKey: "k") == "new")
-  }
-
-  @Test func aChangeOfTheSourceDoesNotShutOutWhoHasTheStoreOpen() throws {
-    let (one, other) = (storage(), storage())
-    try one.save(1, forKey: "k")
-    #expect(try other.load(forKey: "k") == 1)
-    try one.keyAdministration.change(to: .key(.repeating(2)))
-    #expect(try other.load(forKey: "k") == 1)
-    try other.save(2, forKey: "k")
-    #expect(try storage(2).load(forKey: "k") == 2)
-  }
-
-  @Test func aReplacedRootShutsOutTheOtherWithoutLoss() throws {
-    let (one, other) = (storage(), storage())
-    try one.save(1, forKey: "k")
-    #expect(try other.load(forKey: "k") == 1)
-    _ = try one.keyAdministration.rotate(openedBy: .key(.repeating(2)))
-    #expect(code { _ = try other.load(Int.self, forKey: "k") } == .wrongKey)
-    #expect(code { try other.save(9, forKey: "k") } == .wrongKey)
-    #expect(try one.load(forKey: "k") == 1)
-  }
-
-  @Test func aStoreIsMadeOnceHoweverManyMakeIt() throws {
-    let storages = (0..<8).map { _ in storage() }
-    DispatchQueue.concurrentPerform(iterations: 8) { index in
-      #expect(throws: Never.self) { try storages[index].save(index, forKey: "k\(index)") }
-    }
-    let reader = storage()
-    for index in 0..<8 { #expect(try reader.load(forKey: "k\(index)") == index) }
-    #expect(try reader.keys().count == 8)
-  }
-
-  @Test func writersLoseNothingWhileKeysAreRotated() throws {
-    let rotating = storage()
-    try rotating.open()
-    let storages = (0..<4).map { _ in storage() }
-    DispatchQueue.concurrentPerform(iterations: 5) { thread in
-      #expect(throws: Never.self) {
-        guard thread < 4 else {
-          for _ in 0..<15 { _ = try rotating.keyAdministration.rotateDataKey() }
-          return
-        }
-        for index in 0..<60 {
-          try storages[thread].save(index, forKey: "t\(thread)")
-          try storages[thread].update(Int.self, forKey: "sum") { $0 = ($0 ?? 0) + 1 }
-          let read = try storages[thread].load(Int.self, forKey: "t\(thread)")
-          #expect(read == index)
-        }
-      }
-    }
-    let reader = storage()
-    #expect(try reader.load(forKey: "sum") == 240)
-    for thread in 0..<4 { #expect(try reader.load(forKey: "t\(thread)") == 59) }
-    #expect(try reader.keyAdministration.reencrypt().remaining == 0)
-    #expect(try reader.keys().count == 5)
   }
 }

@@ -151,30 +151,6 @@ struct LivePropertyTests {
     #expect(first.live.state == .value("x"))
   }
 
-  @Test func storagesOfAPlaceAndKeyShareAnObject() throws {
-    let delegate = SingletonStorageDelegate()
-    let key = SymmetricKey(size: .bits256)
-    func make(_ tag: Data? = nil, _ key: SymmetricKey) -> SingletonStorage {
-      SingletonStorage(delegate, keySource: .key(key), authenticationTag: tag)
-    }
-    let first = Live<Int?, SingletonStorage>(make(nil, key), "key")
-    let second = Live<Int?, SingletonStorage>(make(nil, key), "key")
-    #expect(first.live === second.live)
-    first.wrappedValue = 1
-    #expect(second.wrappedValue == 1)
-    second.wrappedValue = 2
-    #expect(first.wrappedValue == 2)
-    #expect(Live<Int?, SingletonStorage>(make(nil, key), "key").live === first.live)
-
-    // What its own keys don't open, nobody is shown.
-    let tagged = Live<Int?, SingletonStorage>(make(Data("tag".utf8), key), "key")
-    #expect(tagged.live !== first.live)
-    #expect(tagged.state.error?.code == .damaged)
-    let stranger = Live<Int?, SingletonStorage>(make(nil, SymmetricKey(size: .bits256)), "key")
-    #expect(stranger.live !== first.live)
-    #expect(stranger.state.error?.code == .wrongKey)
-  }
-
   /// Where the delegate tells nobody of anything, all of its storages tell each other.
   @Test func storagesOverAPlainDelegateTellEachOther() async throws {
     let delegate = PlainDelegate()

@@ -129,26 +129,6 @@ struct LiveRefusalTests {
     #expect(live == 3)
   }
 
-  @Test func anObserverIsToldThatAValueCantBeRead() throws {
-    let delegate = OpenDelegate()
-    let storage = DelegatedStorage(delegate, keySource: .key(SymmetricKey(size: .bits256)))
-    storage.errorClosure = reports.closure
-    @Live(storage, "key") var live = 0
-    live = 1
-    let count = Lock(0)
-    withObservationTracking {
-      _ = live
-    } onChange: {
-      count.withLock { $0 += 1 }
-    }
-    let name = try #require(try delegate.names().first)
-    try delegate.replace(name, with: [1, 2, 3])
-    #expect(live == 1)
-    for _ in 0..<10_000 where count.withLock({ $0 }) == 0 { usleep(1_000) }
-    #expect(count.withLock { $0 } == 1)
-    #expect(!reports.codes.isEmpty)
-  }
-
   @Test func nothingOfAValueIsPrinted() {
     let storage = SingletonStorage()
     @Live(storage, "key") var live = "default-secret"

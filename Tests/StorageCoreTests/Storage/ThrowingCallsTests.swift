@@ -8,12 +8,6 @@ import Testing
 @Suite struct ThrowingCallsTests {
   private let storage = FaultyStorage(errorClosure: { _ in })
 
-  @Test func savingIfAbsentStoresOnceAndSaysSo() throws {
-    #expect(try storage.saveIfAbsent(1, forKey: "k"))
-    #expect(try storage.saveIfAbsent(2, forKey: "k") == false)
-    #expect(try storage.load(forKey: "k") == 1)
-  }
-
   @Test func removingAllEmptiesTheStoreAndKeepsItsKeys() throws {
     for index in 0..<10 { try storage.save(index, forKey: "k\(index)") }
     let slots = try storage.keyAdministration.slots()
@@ -79,16 +73,5 @@ import Testing
     #expect(try storage.contains("k") == false)
     try storage.update(Int.self, forKey: "k") { $0 = nil }
     #expect(try storage.keys().isEmpty)
-  }
-
-  @Test func aListingCountsWhatCantBeOpened() throws {
-    let delegate = OpenDelegate()
-    let key = SymmetricKey.fresh
-    let storage = DelegatedStorage.quiet(delegate, .key(key))
-    try storage.save(1, forKey: "a")
-    try DelegatedStorage.quiet(delegate, .key(key), tag: "tag").save(2, forKey: "b")
-    let listing = try storage.listing()
-    #expect(listing.keys == ["a"] && listing.unreadable == 1)
-    #expect(code { _ = try storage.keys() } == .damaged)
   }
 }

@@ -33,10 +33,11 @@ final class TemporaryVault: Sendable {
   }
 
   func storage(
-    _ source: KeySource = .key(key), access: StoreAccess = .readWrite,
-    deadline: Duration = .seconds(60)
+    _ source: KeySource = .key(key), named name: String = "test.vault",
+    access: StoreAccess = .readWrite, tag: Data? = nil, deadline: Duration = .seconds(60)
   ) -> VaultStorage {
-    VaultStorage(at: url, keySource: source, access: access, deadline: deadline)
+    VaultStorage(
+      at: file(name), keySource: source, access: access, authenticationTag: tag, deadline: deadline)
   }
 
   /// Changes the file behind the library's back, with all that SQLite can do.
