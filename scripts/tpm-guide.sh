@@ -5,26 +5,8 @@
 # Usage: scripts/private-env.sh scripts/tpm-guide.sh PROGRAM, which is securestore.
 set -euo pipefail
 
-if [[ ${2:-} == inside ]]; then
-  # The namespaces of a machine that runs systemd: its disk is read-only but for the folder.
-  work=$1
-  mount --bind "$work" "$work"
-  mount -o remount,bind,ro /
-  # A credential is mounted for its service elsewhere, and is seen here if mounts are shared.
-  mount --make-rshared /
-  mount -t proc proc /proc
-  mount -t tmpfs tmpfs /run
-  mount -t tmpfs tmpfs /sys/fs/cgroup
-  mount -t cgroup2 cgroup2 /sys/fs/cgroup
-  touch "$work/console"
-  [[ ! -e /dev/console ]] || mount --bind "$work/console" /dev/console
-  export container=tpm-guide SYSTEMD_UNIT_PATH=$work/units
-  export SYSTEMD_GENERATOR_PATH=/dev/null SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/dev/null
-  exec /lib/systemd/systemd --system --unit=main.service --log-target=console --show-status=no
-fi
-
-script=$(realpath "$0")
-page=$(dirname "$script")/../Sources/StorageCore/StorageCore.docc/KeysInTheTPM.md
+scripts=$(realpath "$(dirname "$0")")
+page=$scripts/../Sources/StorageCore/StorageCore.docc/KeysInTheTPM.md
 work=$(mktemp -d)
 trap 'end_tpm; rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/units"
@@ -93,8 +75,7 @@ run() { # MACHINE STATE TEXT
   done <<<"$3"
 }
 
-# Runs a text as root's shell does on a machine that runs systemd, which is the first process of a namespace. What is
-# written there goes into this folder or into memory, and the machine is gone afterwards. The code is the text's.
+# Runs a text as root's shell does on a machine that runs systemd.
 manage() { # MACHINE STATE TEXT
   boot "$1" "$2"
   cat >"$work/units/main.service" <<UNIT
@@ -104,26 +85,14 @@ SuccessAction=exit-force
 FailureAction=exit-force
 [Service]
 Type=oneshot
-Environment="PATH=$PATH" "XDG_DATA_HOME=$XDG_DATA_HOME"
+Environment="PATH=$PATH"
 ExecStart=/bin/bash -euo pipefail $work/text
 StandardOutput=file:$work/printed
 StandardError=file:$work/said
 UNIT
   rm -f printed said
   printf 'systemctl set-environment "XDG_DATA_HOME=%s"\n%s\n' "$XDG_DATA_HOME" "$3" >text
-  local group code=0
-  group=$(findmnt --noheadings --first-only --types cgroup2 --output TARGET)/tpm-guide.$$
-  mkdir "$group"
-  # shellcheck disable=SC2016  # the inner shell's
-  bash -c 'echo $$ >"$0/cgroup.procs"
-    exec timeout -s KILL 60 unshare --mount --pid --fork --kill-child --uts --ipc --cgroup --propagation private "$@"' \
-    "$group" "$script" "$work" inside || code=$?
-  # The last of its processes may be about to end.
-  for _ in {1..50}; do
-    find "$group" -depth -type d -exec rmdir {} + 2>/dev/null && break
-    sleep 0.1
-  done
-  return "$code"
+  "$scripts/systemd.sh" "$work" main.service
 }
 
 # What opens the store, for the test alone: the guide's own command.
@@ -191,7 +160,6 @@ if ((EUID == 0)); then
   printf '%s\n' "$unit" Type=oneshot PrivateNetwork=yes "ExecStart=/bin/bash -euo pipefail $work/program" \
     "StandardOutput=append:$work/printed" "StandardError=append:$work/said" >units/tool.service
   securestore="securestore -q --app com.example.tool --credential tool-key"
-  export PATH
 
   run machine on "${lines[0]}" 2>said || fail "$(cat said)"
   echo "PATH=$PATH; $securestore init; printf secret | $securestore set TOKEN" >program

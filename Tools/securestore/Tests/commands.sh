@@ -6,6 +6,7 @@
 set -euo pipefail
 
 export LC_ALL=C.UTF-8
+repository=$(realpath "$(dirname "$0")/../../..")
 umask 077
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -172,13 +173,12 @@ else
 fi
 
 # A service of systemd, of a user made for it, that can write to its own folder alone and gets no new privileges.
-# systemd is the first process of a namespace, and ends with the service.
 service() {
   cat <<UNIT
 [Unit]
 DefaultDependencies=no
-SuccessAction=exit
-FailureAction=exit
+SuccessAction=exit-force
+FailureAction=exit-force
 [Service]
 Type=oneshot
 DynamicUser=yes
@@ -197,22 +197,12 @@ ExecStart=/bin/sh -c 'printf value | /run/securestore set A --vault \$STATE_DIRE
 ExecStart=/run/securestore get A --vault \${STATE_DIRECTORY}/a.vault --key-command "cat /run/service.key"
 UNIT
 }
-# Its arguments: the folder with its unit. It says what it does on its console.
-in_systemd() {
-  mount -t tmpfs tmpfs /run
-  mount -t tmpfs -o mode=0755 tmpfs /var/lib
-  mkdir -p /run/systemd/system
-  cp "$1/tool.service" /run/systemd/system
-  mount --bind "$(tty)" /dev/console
-  exec env container=unshare /lib/systemd/systemd --system --unit=tool.service --log-target=console
-}
 if ((EUID == 0)) && [[ -x /lib/systemd/systemd ]]; then
   install -m 644 key service.key
-  service >tool.service
+  mkdir units
+  service >units/tool.service
   : >service.out
-  { declare -f in_systemd; echo "in_systemd $work"; } >in-systemd
-  timeout 60 script -qec "unshare --fork --pid --uts --ipc --mount --mount-proc --propagation private bash -eu $work/in-systemd" \
-    /dev/null >systemd.log 2>&1 </dev/null || fail "systemd: $(cat systemd.log)"
+  "$repository/scripts/systemd.sh" "$work" tool.service || fail "systemd: $(cat console service.out)"
   grep -q 'created .*a.vault, which opens with command' service.out || fail "in a service: $(cat service.out)"
   tail -n 1 service.out | grep -qx value || fail "in a service: $(cat service.out)"
 else
