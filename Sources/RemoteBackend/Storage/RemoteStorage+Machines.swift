@@ -41,6 +41,7 @@ extension RemoteStorage {
     let machine = RemoteMachine(name: title, slots: Set(marks.keys), time: WallTime.seconds)
     let word = Word(slots: Array(marks.values), time: machine.time)
     try save(encodable: word, forKey: Self.key(of: title))
+    machineName.withLock { $0 = name }
     return machine
   }
 
@@ -51,7 +52,8 @@ extension RemoteStorage {
   /// - Throws: `StorageError` when the store can't be read.
   package func acknowledgement() throws(StorageError) -> (slots: Set<UInt32>, all: Set<UInt32>) {
     let marks = try keyAdministration.slotMarks()
-    let word = try load(decodable: Word.self, forKey: Self.key(of: Self.hostName()))
+    let name = if let given = machineName.withLock({ $0 }) { given } else { try Self.hostName() }
+    let word = try load(decodable: Word.self, forKey: Self.key(of: name))
     let said = marks.filter { word?.slots.contains($0.value) == true }
     return (Set(said.keys), Set(marks.keys))
   }

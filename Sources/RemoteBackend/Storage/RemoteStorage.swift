@@ -12,8 +12,10 @@ package import struct FoundationEssentials.Data
 ///
 /// The store is made by ``create()`` once, on one machine, and by nothing else.
 open class RemoteStorage: DelegatedStorage, @unchecked Sendable {
-  // Adds an immutable reference to DelegatedStorage.
+  // Adds an immutable reference and a lock to DelegatedStorage.
   package let delegate: RemoteDelegate
+  /// The name by which this process has acknowledged its keys; nil for the host name.
+  let machineName = Lock<String?>(nil)
 
   /// The storage over a delegate, or over `records` in its place.
   package init(

@@ -89,6 +89,15 @@ wants 10 'is not in the password store' "$securestore" get A --vault pass.vault 
 "$securestore" recovery -q --vault pass.vault --passphrase-command "$work/pass show tool" >paper
 gives "$securestore" get A --vault pass.vault --recovery-command "cat $work/paper"
 
+# A time of the caller's own, for all commands of a call.
+late() { wants 75 'within 0.5 seconds' env SECURESTORE_KEY_COMMAND="sleep 1000" "$securestore" "$@" --command-timeout 0.5; }
+late get A --vault cat.vault
+late get A --vault pass.vault --passphrase-command 'sleep 1000'
+late get A --vault pass.vault --recovery-command 'sleep 1000'
+late slots add --vault cat.vault --key-command "cat $work/key" --new-key-command 'sleep 1000' --new-key-command-name new
+late migrate --vault cat.vault --key-command "cat $work/key" --from-vault pass.vault --from-passphrase-command 'sleep 1000'
+wants 64 '--command-timeout' "$securestore" get A --vault cat.vault --command-timeout 0
+
 # Without a PATH, a HOME, or any variable, and with a PATH that has a program of the same name.
 mkdir planted
 printf '#!/bin/sh\necho planted >&2\nexit 1\n' >planted/cat

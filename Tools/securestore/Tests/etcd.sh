@@ -136,6 +136,14 @@ gives 64 "--etcd" migrate --to-vault "$work/w.vault" --vault "$work/v.vault" --k
 gives 0 "4 copied" migrate --to-vault "$work/w.vault" --keep "${store[@]}"
 gives 0 moved get M --vault "$work/w.vault" --key-file "$work/fleet.key"
 gives 0 three get C "${store[@]}"
+# Vaults that open with what a command prints, in both directions.
+command=(--to-key-command "cat $work/fleet.key" --to-vault "$work/x.vault")
+gives 0 "4 copied" migrate "${command[@]}" --keep "${store[@]}"
+gives 0 "4 already there" migrate "${command[@]}" --keep "${store[@]}"
+gives 0 "command" slots list --vault "$work/x.vault"
+gives 0 "4 already there" migrate --from-vault "$work/x.vault" --from-key-command "cat $work/fleet.key" "${store[@]}"
+gives 64 "need --to-vault" migrate "${command[@]:0:2}" "${store[@]}"
+gives 64 "only one" migrate "${command[@]}" --to-key-file "$work/fleet.key" "${store[@]}"
 gives 0 "4 already there" migrate --to-vault "$work/w.vault" "${store[@]}"
 [[ -z $("$program" list "${store[@]}") ]] || fail "values are still in etcd"
 gives 0 "4 copied" migrate --from-vault "$work/w.vault" --from-key-file "$work/fleet.key" "${store[@]}"

@@ -88,6 +88,7 @@ gives 0 secret1 get A "${store[@]}"
 gives 64 "for a shell" get A "${store[@]:0:6}" --postgres-password-command 'cat a | b'
 echo wrong >"$work/wrong"
 gives 77 denied get A "${store[@]:0:6}" --postgres-password-command "cat $work/wrong"
+gives 75 "within 0.5 seconds" get A "${store[@]:0:6}" --postgres-password-command 'sleep 1000' --command-timeout 0.5
 gives 77 denied get A --postgres "$connection=stranger" --store shop --key-file "$work/fleet.key" \
   --postgres-password-command "cat $work/password"
 printf 'B=2\nC=three\n' >"$work/env"

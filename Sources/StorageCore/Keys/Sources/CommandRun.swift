@@ -49,7 +49,7 @@ struct CommandRun {
         throw StorageError(
           .timedOut,
           "\(title) did not end within \(limit) and was ended; it may wait for an answer that nobody "
-            + "gives: run it by hand")
+            + "gives: run it by hand, or give it a longer timeout")
       }
       let hadEnded = process.hasEnded
       let result = try take(from: output, &span, count, waiting: min(left, Self.pause), isOpen)

@@ -111,6 +111,8 @@ struct LocalDataValueTests {
     #expect(wrong.code == 11 && !wrong.errors.contains("wrong horse"), "\(wrong.errors)")
     let failing = try run("get", "pin", option, "sh -c 'echo correct horse; exit 3'")
     #expect(failing.code == 10 && !failing.errors.contains("horse"), "\(failing.errors)")
+    let late = try run("get", "pin", option, "sleep 1000", "--command-timeout", "0.2")
+    #expect(late.code == 75 && late.errors.contains("within 0.2 seconds"), "\(late.errors)")
     #expect(try run("get", "pin", "--passcode", option, command).code == 64)
     let unasked = "setsid -w \"$0\" localdata get catalog.json pin --passcode </dev/null"
     #expect(try tool.shell(unasked).code == 64)

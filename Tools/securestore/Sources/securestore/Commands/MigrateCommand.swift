@@ -46,6 +46,12 @@ struct MigrateCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "The program that prints the key of that vault, and its arguments, in one text.",
+      valueName: "command"))
+  var toKeyCommand: String?
+
+  @Option(
+    help: ArgumentHelp(
       "The key file of the other store; default: the vault's own key.",
       valueName: "path"), completion: .file())
   var fromKeyFile: String?
@@ -88,8 +94,8 @@ struct MigrateCommand: ParsableCommand {
 
   func validate() throws {
     let places = [fromSuite, fromVault, fromApp, fromKeychain].compactMap(\.self)
-    guard toKeyFile == nil || toVault != nil else {
-      throw ValidationError("--to-key-file needs --to-vault")
+    guard toVault != nil || toKeyFile == nil && toKeyCommand == nil else {
+      throw ValidationError("--to-key-file and --to-key-command need --to-vault")
     }
     if toVault != nil {
       guard places.isEmpty, store.endpoints != nil || store.postgres != nil else {
@@ -116,24 +122,12 @@ struct MigrateCommand: ParsableCommand {
     let old = try oldPlace()
     let keychain = try keychain(place)
     let source = try place.keySource(key)
-    let oldChoice = try KeyChoice.only(
-      of: [
-        fromKeyFile.map { .file($0) }, asksOldPassphrase ? .passphrase : nil,
-        oldPassphraseDescriptor.map { .passphraseDescriptor($0) },
-        oldPassphraseFile.map { .passphraseFile($0) },
-        fromPassphraseCommand.map {
-          .passphraseCommand(try CommandWords.words(of: $0, "--from-passphrase-command"))
-        },
-        fromKeyCommand.map {
-          .command(try CommandWords.words(of: $0, "--from-key-command"), name: nil)
-        },
-      ], "option for the other store's key")
+    let oldChoice = try oldChoice()
     let destination = place.storage(source)
     try destination.open()
-    let slots =
-      try fromKeyCommand == nil ? [] : keychain?.slots ?? Self.slots(old.path, fromSuite, place)
-    let choice = try oldChoice?.named(by: slots).source(
-      for: place, opening: old.path, "passphrase of the other store", option: "--from-passphrase")
+    let choice = try oldSource(oldChoice, of: old.path, for: place) {
+      try keychain?.slots ?? Self.slots(old.path, fromSuite, place)
+    }
     let oldSource =
       try choice
       ?? .firstAvailable(
@@ -166,22 +160,55 @@ struct MigrateCommand: ParsableCommand {
     }
   }
 
+  /// The key of the other store; nil if no option gives it.
+  private func oldChoice() throws -> KeyChoice? {
+    try .only(
+      of: [
+        fromKeyFile.map { .file($0) }, asksOldPassphrase ? .passphrase : nil,
+        oldPassphraseDescriptor.map { .passphraseDescriptor($0) },
+        oldPassphraseFile.map { .passphraseFile($0) },
+        fromPassphraseCommand.map {
+          .passphraseCommand(try CommandWords.words(of: $0, "--from-passphrase-command"))
+        },
+        fromKeyCommand.map {
+          .command(try CommandWords.words(of: $0, "--from-key-command"), name: nil)
+        },
+      ], "option for the other store's key")
+  }
+
+  /// The source of a choice for the other store.
+  private func oldSource(
+    _ choice: KeyChoice?, of path: String, for place: VaultPlace, slots: () throws -> [KeySlot]
+  ) throws -> KeySource? {
+    try choice?.named(by: fromKeyCommand == nil ? [] : slots()).source(
+      for: place, opening: path, "passphrase of the other store", option: "--from-passphrase")
+  }
+
+  /// The key of the vault that the values move into, which may exist; nil for that of the shared store.
+  func newSource(_ path: String, for place: VaultPlace) throws -> KeySource? {
+    try KeyChoice.only(
+      of: [
+        toKeyFile.map { .file($0) },
+        toKeyCommand.map {
+          .command(try CommandWords.words(of: $0, "--to-key-command"), name: nil)
+        },
+      ], "option for the vault's key"
+    )?.named(by: place.knownSlots(of: path)).source(for: place, opening: path)
+  }
+
   /// The vault whose values move into a store that machines share.
-  func vaultForSharedStore() throws -> VaultStorage {
-    guard fromVault != nil || fromApp != nil, !asksOldPassphrase, oldPassphraseDescriptor == nil,
-      oldPassphraseFile == nil, fromPassphraseCommand == nil, fromKeyCommand == nil
-    else {
-      throw Failure(
-        .usage,
-        "only --from-vault or --from-app moves values into such a store, with "
-          + "--from-key-file")
+  func vaultForSharedStore(_ place: VaultPlace) throws -> VaultStorage {
+    guard fromVault != nil || fromApp != nil else {
+      throw Failure(.usage, "only --from-vault or --from-app moves values into such a store")
     }
     let old = try oldPlace()
-    let given = try fromKeyFile.map {
-      KeySource.file(URL(fileURLWithPath: try Path.absolute($0)))
+    let given = try oldSource(oldChoice(), of: old.path, for: place) {
+      try place.slots(of: old.path)
     }
     guard let source = given ?? old.key else {
-      throw Failure(.usage, "say which key opens the vault: --from-key-file PATH", path: old.path)
+      throw Failure(
+        .usage, "say which key opens the vault: --from-key-file PATH, or another --from- option",
+        path: old.path)
     }
     return VaultStorage(
       at: URL(fileURLWithPath: old.path, isDirectory: false), keySource: source,

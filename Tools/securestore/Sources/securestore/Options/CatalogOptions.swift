@@ -21,6 +21,8 @@ struct CatalogOptions: ParsableArguments {
     completion: .directory)
   var folder: String?
 
+  @Option(help: CommandTimeout.help) var commandTimeout: CommandTimeout?
+
   /// A catalog that was read, and its application.
   struct Catalog {
     let file: StorageCatalogFile
@@ -53,7 +55,8 @@ struct CatalogOptions: ParsableArguments {
         .usage, "the catalog does not name its application; give --app", path: catalog)
     }
     let place = try VaultPlace(
-      path: nil, application: application, authenticationTag: nil, deadline: .seconds(5))
+      path: nil, application: application, authenticationTag: nil, deadline: .seconds(5),
+      commandTimeout: commandTimeout?.duration)
     return Catalog(
       file: file, application: application,
       folder: try folder.map { URL(fileURLWithPath: try Path.absolute($0), isDirectory: true) },

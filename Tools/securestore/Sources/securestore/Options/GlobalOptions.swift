@@ -4,9 +4,10 @@ internal import ArgumentParser
 enum GlobalOptions {
   /// The options that take a value.
   static let valued: Set<String> = [
-    "--app", "--vault", "--folder", "--authentication-tag", "--wait", "--key", "--key-file",
-    "--passphrase-fd", "--passphrase-file", "--key-env", "--credential", "--recovery-fd",
-    "--key-command", "--key-command-name", "--passphrase-command", "--recovery-command",
+    "--app", "--vault", "--folder", "--authentication-tag", "--wait", "--command-timeout", "--key",
+    "--key-file", "--passphrase-fd", "--passphrase-file", "--key-env", "--credential",
+    "--recovery-fd", "--key-command", "--key-command-name", "--passphrase-command",
+    "--recovery-command",
   ]
   static let flags: Set<String> = ["--passphrase", "--recovery", "--json", "--quiet", "-q"]
 

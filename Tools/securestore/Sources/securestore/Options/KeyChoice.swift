@@ -82,7 +82,8 @@ enum KeyChoice {
     case .mountedSecret(let path): return .mountedSecret(try Path.absolute(path))
     case .environment(let name): return .environment(name)
     case .credential(let name): return .systemdCredential(name)
-    case .command(let words, let name): return .command(words, name: name ?? "")
+    case .command(let words, let name):
+      return .command(words, name: name ?? "", timeout: place.commandTimeout)
     case .passphrase:
       let terminal = try Terminal(
         for: "a \(name)", instead: "\(option)-file, \(option)-command or \(option)-fd")
@@ -98,7 +99,8 @@ enum KeyChoice {
       return try Self.passphrase(
         SecretInput.file(path, isSecret: true, lineOnly: true), path, output)
     case .passphraseCommand(let words):
-      return try Self.passphrase(KeyCommand(words).line(), "what \(words[0]) prints", output)
+      return try Self.passphrase(
+        KeyCommand(words, timeout: place.commandTimeout).line(), "what \(words[0]) prints", output)
     case .recovery:
       let terminal = try Terminal(
         for: "a recovery key", instead: "--recovery-command or --recovery-fd")
@@ -109,7 +111,8 @@ enum KeyChoice {
         throw Failure(.usage, "there is no recovery key in descriptor \(number)")
       }
       return try Self.recovery(line)
-    case .recoveryCommand(let words): return try Self.recovery(KeyCommand(words).line())
+    case .recoveryCommand(let words):
+      return try Self.recovery(KeyCommand(words, timeout: place.commandTimeout).line())
     }
   }
 

@@ -20,7 +20,8 @@ struct NewKeyFile {
     _ output: Output, _ body: () throws -> Result
   ) throws -> Result {
     do {
-      return try body()
+      guard let path else { return try body() }
+      return try Path.makingFolders(of: path, body)
     } catch {
       try noteLeftOver(output)
       throw error

@@ -20,12 +20,13 @@ struct PasscodeOptions: ParsableArguments {
 
   /// What gives a router the passcode; nil if no option was given.
   ///
-  /// Asks for it now, once.
-  func passcode() throws -> (@Sendable () throws -> SecureBytes?)? {
+  /// Asks for it now, once; a program that prints it may take `timeout`, or the usual time.
+  func passcode(within timeout: Duration?) throws -> (@Sendable () throws -> SecureBytes?)? {
     let passcode: SecureBytes
     if let passcodeCommand {
-      passcode = try KeyCommand(CommandWords.words(of: passcodeCommand, "--passcode-command"))
-        .line()
+      passcode = try KeyCommand(
+        CommandWords.words(of: passcodeCommand, "--passcode-command"), timeout: timeout
+      ).line()
     } else if asksPasscode {
       passcode = try Terminal(for: "a passcode", instead: "--passcode-command")
         .askSecret("Passcode: ")

@@ -146,6 +146,21 @@ enum Path {
     }
     return missing
   }
+
+  /// Runs `body`, which makes the folders of a path where they are missing; if it fails, removes those that it has
+  /// made, as far as nothing is in them.
+  static func makingFolders<Result>(of path: String, _ body: () throws -> Result) throws -> Result {
+    let topmost = missingFolder(of: path)
+    do {
+      return try body()
+    } catch {
+      var folder = (path as NSString).deletingLastPathComponent
+      while let topmost, folder.utf8.count >= topmost.utf8.count, unsafe rmdir(folder) == 0 {
+        folder = (folder as NSString).deletingLastPathComponent
+      }
+      throw error
+    }
+  }
 }
 
 /// The environment of the process.

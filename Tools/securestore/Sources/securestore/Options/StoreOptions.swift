@@ -58,6 +58,8 @@ struct StoreOptions: ParsableArguments {
   @Option(help: ArgumentHelp("How long to wait for other programs.", valueName: "seconds"))
   var wait = 5.0
 
+  @Option(help: CommandTimeout.help) var commandTimeout: CommandTimeout?
+
   @Option(
     help: ArgumentHelp("With --etcd: the store's name, such as /apps/shop.", valueName: "name"))
   var prefix: String?
@@ -180,7 +182,7 @@ struct StoreOptions: ParsableArguments {
     }
     return try VaultPlace(
       path: path, application: id, authenticationTag: tag, deadline: deadline,
-      folderTrust: groupFolder ? .processGroup : .owner)
+      commandTimeout: commandTimeout?.duration, folderTrust: groupFolder ? .processGroup : .owner)
   }
 
   /// The sealed folder of the options; if none is named, that of the variable SECURESTORE_APP.
@@ -200,6 +202,7 @@ struct StoreOptions: ParsableArguments {
       path: path,
       index: try VaultPlace(
         path: path + "/index.vault", application: id, authenticationTag: nil, deadline: deadline,
-        folderTrust: groupFolder ? .processGroup : .owner))
+        commandTimeout: commandTimeout?.duration, folderTrust: groupFolder ? .processGroup : .owner)
+    )
   }
 }

@@ -36,7 +36,7 @@ struct EtcdPlace: SharedStore {
     authenticationTag = options.tag
     place = try VaultPlace(
       path: "/etcd", application: options.app, authenticationTag: authenticationTag,
-      deadline: deadline)
+      deadline: deadline, commandTimeout: options.commandTimeout?.duration)
   }
 
   /// The store, whether it exists or not; reads ask etcd.

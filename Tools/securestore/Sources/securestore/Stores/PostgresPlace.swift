@@ -20,7 +20,9 @@ struct PostgresPlace: SharedStore {
     var configuration = PostgresConfiguration(
       connection, store: store, schema: options.schema ?? "securestore", deadline: deadline)
     if let text = options.postgresPasswordCommand {
-      let command = KeyCommand(try CommandWords.words(of: text, "--postgres-password-command"))
+      let command = KeyCommand(
+        try CommandWords.words(of: text, "--postgres-password-command"),
+        timeout: options.commandTimeout?.duration)
       configuration.password = { () throws(StorageError) in try command.line() }
     }
     self.configuration = configuration
@@ -34,7 +36,7 @@ struct PostgresPlace: SharedStore {
     authenticationTag = options.tag
     place = try VaultPlace(
       path: "/postgresql", application: options.app, authenticationTag: authenticationTag,
-      deadline: deadline)
+      deadline: deadline, commandTimeout: options.commandTimeout?.duration)
   }
 
   func storage(_ source: KeySource) -> RemoteStorage { postgres(source) }

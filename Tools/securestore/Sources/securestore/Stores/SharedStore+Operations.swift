@@ -176,14 +176,14 @@ extension SharedStore {
   func migrate(_ command: MigrateCommand) throws {
     let output = command.output.output
     guard let file = command.toVault else {
-      let old = try command.vaultForSharedStore()
+      let old = try command.vaultForSharedStore(place)
       return try move(
         old, to: try open(command.key), "moved to \(path)", "migrate", output,
         overwriting: command.overwrites, removing: !command.keeps)
     }
     let path = try Path.absolute(file)
     try Path.requireFolder(of: path, "nothing was copied")
-    let vault = try vault(path, command.key, keyFile: command.toKeyFile)
+    let vault = try vault(path, command.key, source: command.newSource(path, for: place))
     let storage = try open(command.key)
     try vault.open()
     try move(
@@ -191,13 +191,12 @@ extension SharedStore {
       overwriting: command.overwrites, removing: !command.keeps)
   }
 
-  /// A vault that opens with a key file, or else with the key of the store.
+  /// A vault that opens with `source`, or else with the key of the store.
   private func vault(
-    _ path: String, _ key: KeyOptions, _ access: StoreAccess = .readWrite, keyFile: String? = nil
+    _ path: String, _ key: KeyOptions, _ access: StoreAccess = .readWrite, source: KeySource? = nil
   ) throws -> VaultStorage {
-    let own = try keyFile.map { KeySource.file(URL(fileURLWithPath: try Path.absolute($0))) }
-    return VaultStorage(
-      at: URL(fileURLWithPath: path), keySource: try own ?? keySource(key, isNew: false),
+    VaultStorage(
+      at: URL(fileURLWithPath: path), keySource: try source ?? keySource(key, isNew: false),
       access: access, deadline: place.deadline)
   }
 

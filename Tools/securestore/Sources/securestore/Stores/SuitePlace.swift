@@ -24,7 +24,8 @@ struct SuitePlace {
     authenticationTag = options.tag
     place = try VaultPlace(
       path: path, application: options.app ?? Environment.value("SECURESTORE_APP"),
-      authenticationTag: authenticationTag, deadline: options.deadline)
+      authenticationTag: authenticationTag, deadline: options.deadline,
+      commandTimeout: options.commandTimeout?.duration)
   }
 
   /// The path of a suite by its name.

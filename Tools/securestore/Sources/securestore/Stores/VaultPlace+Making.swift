@@ -22,12 +22,16 @@ extension VaultPlace {
   }
 
   /// Runs `body`, which creates the vault, if it does not exist and no other program is creating
-  /// it.
+  /// it; leaves no new folder if that fails.
   ///
   /// Without a lock, two programs would both open the vault that the first one created. They take
   /// turns by a lock on the folder, flock(2), which leaves no file behind.
   func making<Result>(_ body: () throws -> Result) throws -> Result {
     try requireAbsent()
+    return try Path.makingFolders(of: path) { try makingAlone(body) }
+  }
+
+  private func makingAlone<Result>(_ body: () throws -> Result) throws -> Result {
     let folder = (path as NSString).deletingLastPathComponent
     do throws(StorageError) {
       try storage(.firstAvailable([])).createFolder()

@@ -12,6 +12,8 @@ struct VaultPlace {
   let application: String?
   private let authenticationTag: Data?
   let deadline: Duration
+  /// How long a program may take that prints a secret; nil for the usual time.
+  let commandTimeout: Duration?
   /// Who may write to the vault's folder, besides this user and root.
   let folderTrust: FolderTrust
   /// Whether the desktop may ask the user, to unlock the keyring.
@@ -19,7 +21,7 @@ struct VaultPlace {
 
   init(
     path: String?, application: String?, authenticationTag: Data?, deadline: Duration,
-    folderTrust: FolderTrust = .owner
+    commandTimeout: Duration?, folderTrust: FolderTrust = .owner
   ) throws {
     self.folderTrust = folderTrust
     if let application {
@@ -34,6 +36,7 @@ struct VaultPlace {
     self.application = application
     self.authenticationTag = authenticationTag
     self.deadline = deadline
+    self.commandTimeout = commandTimeout
   }
 
   /// The key source for a new vault: the key option, or else the application's own source.

@@ -69,7 +69,8 @@ struct GetLocalDataCommand: ParsableCommand {
   func run() throws {
     let catalog = try options.read()
     let declared = try DeclaredKey(name, in: catalog.file)
-    let router = try catalog.router(key, .readOnly, passcode: passcode.passcode())
+    let passcode = try passcode.passcode(within: catalog.place.commandTimeout)
+    let router = try catalog.router(key, .readOnly, passcode: passcode)
     guard let value = try declared.value(router) else {
       throw Failure(.absent, "the key has no value", key: name)
     }
@@ -116,7 +117,8 @@ struct SetLocalDataCommand: ParsableCommand {
   func run() throws {
     let catalog = try options.read()
     let declared = try DeclaredKey(name, in: catalog.file)
-    let router = try catalog.router(key, passcode: passcode.passcode())
+    let passcode = try passcode.passcode(within: catalog.place.commandTimeout)
+    let router = try catalog.router(key, passcode: passcode)
     let old = try declared.value(router)
     let bytes = try SetCommand.read(name)
     guard allowsEmpty || bytes.count > 0 else {
