@@ -37,6 +37,10 @@ public struct PostgresConfiguration: Sendable {
   /// holds nothing else, and has a key of its own.
   public var copy: DelegatedStorage?
 
+  /// Whether `open` says when commits that were acknowledged may be lost; an operator's tool asks the
+  /// servers instead.
+  package var saysCautions = true
+
   /// A store in PostgreSQL.
   ///
   /// - Parameters:

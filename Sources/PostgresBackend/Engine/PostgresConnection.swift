@@ -88,15 +88,16 @@ final class PostgresConnection: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - settings: libpq's keywords and values, of which later ones replace earlier ones.
+  ///   - password: the password, where libpq's own places have none.
   ///   - host: which of the engine's hosts this is.
   ///   - deadline: when to give up.
   /// - Throws: `PostgresFailure`.
   init(
-    _ settings: [(String, String)], host: Int, by deadline: Deadline
+    _ settings: [(String, String)], password: SecureBytes?, host: Int, by deadline: Deadline
   ) throws(PostgresFailure) {
     self.host = host
     notices = Notices()
-    guard let started = unsafe Self.start(settings) else {
+    guard let started = unsafe Self.start(settings, password) else {
       throw PostgresFailure(StorageError(.io, "there is no memory for a connection"))
     }
     unsafe connection = started
@@ -127,29 +128,57 @@ final class PostgresConnection: @unchecked Sendable {
     if process.isCurrent { unsafe sps_PQfinish(connection) }
   }
 
-  private static func start(_ settings: [(String, String)]) -> OpaquePointer? {
-    unsafe withCStrings(settings.map(\.0)) { names in
-      unsafe withCStrings(settings.map(\.1)) { values in
-        // 1: the first value may be a whole connection string.
-        unsafe sps_PQconnectStartParams(names, values, 1)
+  private static func start(
+    _ settings: [(String, String)], _ password: SecureBytes? = nil
+  ) -> OpaquePointer? {
+    var names = unsafe settings.map { unsafe UnsafePointer(strdup($0.0)) }
+    var values = unsafe settings.map { unsafe UnsafePointer(strdup($0.1)) }
+    // Not as a String, which nobody wipes; libpq wipes its own copy.
+    if let password {
+      unsafe names.append(UnsafePointer(strdup("password")))
+      unsafe values.append(
+        password.withBytes { bytes in
+          unsafe bytes.withUnsafeBytes { bytes in
+            let start = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress
+            return unsafe start.flatMap { unsafe UnsafePointer(strndup($0, bytes.count)) }
+          }
+        })
+    }
+    defer {
+      for unsafe text in unsafe names + values {
+        let text = unsafe UnsafeMutablePointer(mutating: text)
+        unsafe wipe(text)
+        unsafe free(text)
       }
     }
+    // 1: the first value may be a whole connection string.
+    return unsafe sps_PQconnectStartParams(names + [nil], values + [nil], 1)
   }
 
-  private static func withCStrings<Result>(
-    _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
-  ) -> Result {
-    var pointers = unsafe texts.map { unsafe UnsafePointer<CChar>?(strdup($0)) }
-    unsafe pointers.append(nil)
-    defer {
-      for index in unsafe pointers.indices {
-        guard let pointer = unsafe UnsafeMutablePointer(mutating: pointers[index]) else { continue }
-        // One may be a password.
-        unsafe explicit_bzero(pointer, strlen(pointer))
-        unsafe free(pointer)
+  private static func wipe(_ text: UnsafeMutablePointer<CChar>?) {
+    if let text = unsafe text { unsafe explicit_bzero(text, strlen(text)) }
+  }
+
+  /// What libpq's options say, and whether secrets are among them, which are wiped; frees the options.
+  private static func take(
+    _ options: UnsafeMutablePointer<PQconninfoOption>
+  ) -> (values: [String: String], hasSecrets: Bool) {
+    defer { unsafe sps_PQconninfoFree(options) }
+    var (values, hasSecrets) = ([String: String](), false)
+    var option = unsafe options
+    while let keyword = unsafe option.pointee.keyword {
+      if let value = unsafe option.pointee.val {
+        // PQconninfo(3): "*" is a value that is not shown.
+        if unsafe SystemText.shown(option.pointee.dispchar) == "*" {
+          hasSecrets = true
+          unsafe wipe(value)
+        } else {
+          values[unsafe SystemText.shown(keyword)] = unsafe SystemText.shown(value)
+        }
       }
+      unsafe option += 1
     }
-    return unsafe pointers.withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
+    return (values, hasSecrets)
   }
 
   /// Loads libpq, with which no program is linked.
@@ -174,10 +203,8 @@ final class PostgresConnection: @unchecked Sendable {
       let probe = unsafe start(settings + [("target_session_attrs", "none")]),
       let options = unsafe sps_PQconninfo(probe)
     else { throw StorageError(.io, "there is no memory for a connection") }
-    defer {
-      unsafe sps_PQfinish(probe)
-      unsafe sps_PQconninfoFree(options)
-    }
+    defer { unsafe sps_PQfinish(probe) }
+    let found = unsafe take(options).values
     let message = unsafe SystemText.shown(sps_PQerrorMessage(probe))
     guard message.contains("target_session_attrs") else {
       // Without libpq's text, which may show a password.
@@ -185,14 +212,6 @@ final class PostgresConnection: @unchecked Sendable {
         .invalid,
         "libpq does not understand the connection; it is written like host=db1,db2 dbname=shop, or as "
           + "a URL postgresql://db1,db2/shop")
-    }
-    var found: [String: String] = [:]
-    var option = unsafe options
-    while let keyword = unsafe option.pointee.keyword {
-      if let value = unsafe option.pointee.val {
-        found[unsafe SystemText.shown(keyword)] = unsafe SystemText.shown(value)
-      }
-      unsafe option += 1
     }
     func list(_ keyword: String) -> [String] {
       let value = found[keyword] ?? ""
@@ -217,14 +236,7 @@ final class PostgresConnection: @unchecked Sendable {
     try load()
     // The name of a database alone is no such text.
     guard let options = unsafe sps_PQconninfoParse(text, nil) else { return false }
-    defer { unsafe sps_PQconninfoFree(options) }
-    var option = unsafe options
-    while let keyword = unsafe option.pointee.keyword {
-      let isSecret = ["password", "sslpassword"].contains(unsafe SystemText.shown(keyword))
-      if isSecret, unsafe option.pointee.val != nil { return true }
-      unsafe option += 1
-    }
-    return false
+    return unsafe take(options).hasSecrets
   }
 
   // MARK: Calls

@@ -21,6 +21,7 @@ final class PostgresEngine: RemoteEngine {
   let isReadOnly: Bool
   private let connection: String
   private let hosts: [[(String, String)]]
+  private let saysCautions: Bool
   private let password: (@Sendable () throws(StorageError) -> SecureBytes)?
   private let process = OwnProcess()
   private let turns = DispatchSemaphore(value: most)
@@ -44,6 +45,7 @@ final class PostgresEngine: RemoteEngine {
     password = configuration.password
     (store, schema) = (configuration.store, configuration.schema)
     isReadOnly = configuration.access == .readOnly
+    saysCautions = configuration.saysCautions
     statements = PostgresStatements(schema: schema)
     let (hosts, database) = try PostgresConnection.hosts(of: [("dbname", connection)])
     self.hosts = hosts
@@ -163,20 +165,13 @@ final class PostgresEngine: RemoteEngine {
 
   /// Connects to a host, whatever it is.
   func reach(_ host: Int, by deadline: Deadline) throws(PostgresFailure) -> PostgresConnection {
-    var settings = [("dbname", connection), ("fallback_application_name", "securestore")]
     // Which host is used is decided here: libpq never leaves a first host that is stopped.
-    settings += hosts[host] + [("target_session_attrs", "any"), ("client_encoding", "UTF8")]
-    if let password {
-      do throws(StorageError) {
-        let text = try password().withBytes { bytes in
-          unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-        }
-        settings.append(("password", text))
-      } catch {
-        throw PostgresFailure(error)
-      }
-    }
-    return try PostgresConnection(settings, host: host, by: deadline)
+    let settings =
+      [("dbname", connection), ("fallback_application_name", "securestore")] + hosts[host]
+       + [("target_session_attrs", "any"), ("client_encoding", "UTF8")]
+    let secret: SecureBytes?
+    do throws(StorageError) { secret = try password?() } catch { throw PostgresFailure(error) }
+    return try PostgresConnection(settings, password: secret, host: host, by: deadline)
   }
 
   /// The error of a watch that failed at a host; another one is asked next.
@@ -219,7 +214,7 @@ final class PostgresEngine: RemoteEngine {
       defer { state.caution = caution }
       return caution != nil && state.caution != caution
     }
-    guard isNew, let caution else { return }
+    guard isNew, saysCautions, let caution else { return }
     StorageDiagnostics.report(StorageError(.configurationConflict, caution, path: title))
   }
 }

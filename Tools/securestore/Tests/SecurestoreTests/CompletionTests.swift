@@ -61,6 +61,7 @@ struct CompletionTests {
     let bare = try Self.state(tool)
     for words in [
       ["--passphrase"], ["--passphrase-fd", "0"], ["--recovery"], ["--key", "keyring"],
+      ["--etcd", "http://127.0.0.1:1"], ["--postgres", "host=127.0.0.1 port=1", "--store", "shop"],
     ] {
       let line = ["securestore", "get"] + words + [""]
       let run = try tool.run(

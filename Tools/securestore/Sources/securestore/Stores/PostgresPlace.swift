@@ -19,6 +19,8 @@ struct PostgresPlace: SharedStore {
     let deadline = Duration.milliseconds(Int64(max(options.wait, 1) * 1000))
     var configuration = PostgresConfiguration(
       connection, store: store, schema: options.schema ?? "securestore", deadline: deadline)
+    // Doctor says it, and not each command.
+    configuration.saysCautions = false
     if let text = options.postgresPasswordCommand {
       let command = KeyCommand(
         try CommandWords.words(of: text, "--postgres-password-command"),
