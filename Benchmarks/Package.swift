@@ -15,6 +15,7 @@ let package = Package(
     .target(name: "CAllocations"),
     // It opens the libraries that it compares by itself, by dlopen(3).
     .target(name: "CPeers"),
+    .target(name: "CPostgresPeer"),
     .target(name: "CEtcd"),
     .target(
       name: "CKeyring",
@@ -24,7 +25,7 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: [
-        "CFloor", "CAllocations", "CPeers", "CKeyring", "CEtcd",
+        "CFloor", "CAllocations", "CPeers", "CKeyring", "CEtcd", "CPostgresPeer",
         .product(name: "CryptoCore", package: "SecurePropertyStorage"),
         .product(name: "StorageCore", package: "SecurePropertyStorage"),
         .product(name: "SingletonBackend", package: "SecurePropertyStorage"),
@@ -33,6 +34,7 @@ let package = Package(
         .product(name: "FileBackend", package: "SecurePropertyStorage"),
         .product(name: "KeyringBackend", package: "SecurePropertyStorage"),
         .product(name: "EtcdBackend", package: "SecurePropertyStorage"),
+        .product(name: "PostgresBackend", package: "SecurePropertyStorage"),
         .product(name: "KeyringTesting", package: "SecurePropertyStorage"),
         .product(name: "LocalData", package: "SecurePropertyStorage"),
         .product(name: "InjectRegistry", package: "SecurePropertyStorage"),

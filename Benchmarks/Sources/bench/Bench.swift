@@ -1,10 +1,16 @@
 import Foundation
 import Glibc
+import StorageCore
 
 /// Measures the hot calls of the library against the least that they could cost.
 @main
 struct Bench {
   static func main() {
+    // A server without standbys is warned of; here that is no mistake.
+    StorageDiagnostics.handler = { error in
+      guard error.code != .configurationConflict else { return }
+      FileHandle.standardError.write(Data("bench: \(error)\n".utf8))
+    }
     do {
       try measure()
     } catch {
@@ -40,7 +46,8 @@ struct Bench {
       Sealing.comparisons, Wrappers.comparisons, VaultCalls.comparisons, LiveCalls.comparisons,
       FolderCalls.comparisons, RouterCalls.comparisons,
       { try KeyringCalls.comparisons(options.isChosen) },
-      { try EtcdCalls.comparisons(options.isChosen) }, Injection.comparisons,
+      { try FleetCalls<EtcdCluster>.comparisons(options.isChosen) },
+      { try FleetCalls<PostgresServer>.comparisons(options.isChosen) }, Injection.comparisons,
     ]
     var results: [Result] = []
     for group in groups { results += try Self.results(of: group(), options) }
@@ -54,7 +61,9 @@ struct Bench {
     let failed = options.isChosen("failed read") ? try FailedReads.figures() : []
     let names = options.isChosen("100,000 names") ? try ManyNames.figures() : []
     let large = names + (options.isChosen("1 GiB") ? try LargeFile.figures() : [])
-    let fleet = options.isChosen("fleet") ? try EtcdCalls.figures() : []
+    let fleet =
+      (options.isChosen("fleet, etcd") ? try FleetCalls<EtcdCluster>.figures() : [])
+      + (options.isChosen("fleet, PostgreSQL") ? try FleetCalls<PostgresServer>.figures() : [])
     for figure in fleet + figures + injection + live + scaling + failed + large {
       print(figure.line)
     }

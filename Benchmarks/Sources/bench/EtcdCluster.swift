@@ -1,23 +1,25 @@
+import CEtcd
 import EtcdBackend
 import Foundation
 import Glibc
 
-/// Three members of etcd on this machine, with their data on its disk.
-final class EtcdCluster {
+/// Three members of etcd.
+final class EtcdCluster: FleetServers {
+  static let engine = "etcd"
+  static let wrapper = "@Etcd"
+  static let bareWrite = "bare transaction of etcd"
+  static let enoughWrites: Double? = nil
+  static let readyLimit = 1.5
+
   private var processes: [Process] = []
   private let folder: URL
   private let ports: [Int]
-
-  struct Failed: Error, CustomStringConvertible {
-    let description: String
-  }
 
   init() throws {
     try Disk.check()
     folder = URL(filePath: Disk.folder).appending(path: "etcd")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // Ports that nobody had a moment ago.
-    let all = try Self.freePorts(6)
+    let all = try Fleet.freePorts(6)
     ports = Array(all.prefix(3))
     let peers = (0..<3).map { "m\($0)=http://127.0.0.1:\(all[3 + $0])" }.joined(separator: ",")
     for index in 0..<3 {
@@ -45,46 +47,46 @@ final class EtcdCluster {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  var endpoints: [String] { ports.map { "http://127.0.0.1:\($0)" } }
+  var address: String { ports.map { "http://127.0.0.1:\($0)" }.joined(separator: ",") }
 
-  func storage(_ prefix: String = "/bench") -> EtcdStorage {
-    Self.storage(endpoints, prefix)
-  }
+  static func storage(_ address: String, _ name: String) -> RemoteStorage { store(address, name) }
 
-  static func storage(_ endpoints: [String], _ prefix: String) -> EtcdStorage {
+  private static func store(_ address: String, _ name: String) -> EtcdStorage {
     EtcdStorage(
-      endpoints: endpoints, prefix: prefix,
-      keySource: .key(SymmetricKey(data: [UInt8](repeating: 7, count: 32))))
+      endpoints: address.split(separator: ",").map(String.init), prefix: "/\(name)",
+      keySource: Fleet.key)
   }
 
   private func waitForLeader() throws {
-    let start = Clock.wall.nanoseconds
-    while Clock.wall.nanoseconds - start < 60e9 {
-      let members = try storage().members()
-      if members.allSatisfy({ $0.failure == nil && $0.hasLeader }) { return }
-      usleep(50_000)
+    let storage = Self.store(address, "bench")
+    try Fleet.wait(for: "etcd") {
+      try storage.members().allSatisfy { $0.failure == nil && $0.hasLeader }
     }
-    throw Failed(description: "etcd did not start within 60 s")
   }
 
-  private static func freePorts(_ count: Int) throws -> [Int] {
-    var (sockets, ports): ([Int32], [Int]) = ([], [])
-    defer { for socket in sockets { close(socket) } }
-    for _ in 0..<count {
-      let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      sockets.append(socket)
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-          unsafe bind(socket, pointer, size) == 0 && getsockname(socket, pointer, &size) == 0
+  /// One channel, which all threads use.
+  @safe
+  private final class Bare: BareClient, @unchecked Sendable {
+    // gRPC's channels may be used by any thread.
+    private let peer: OpaquePointer
+
+    init(_ port: Int) throws {
+      guard let peer = unsafe etcd_peer_open("dns:///127.0.0.1:\(port)") else {
+        throw Fleet.Failed(description: "there is no bare connection to etcd")
+      }
+      unsafe self.peer = unsafe peer
+    }
+
+    deinit { unsafe etcd_peer_close(peer) }
+
+    func put(thread: Int, _ rounds: Int) throws {
+      for _ in 0..<rounds {
+        guard unsafe etcd_peer_put(peer, "/bare/\(thread)", Fleet.recordSize) == 0 else {
+          throw Fleet.Failed(description: "the bare transaction was refused")
         }
       }
-      guard isBound else { throw Failed(description: "there is no free port") }
-      ports.append(Int(UInt16(bigEndian: address.sin_port)))
     }
-    return ports
   }
+
+  func bareClient(threads _: Int) throws -> any BareClient { try Bare(ports[0]) }
 }

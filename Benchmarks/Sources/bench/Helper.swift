@@ -15,12 +15,20 @@ enum Helper {
     case "--visit-entries":
       guard arguments.count == 3, let count = Int(arguments[2]) else { return false }
       print(try EntryVisit(of: arguments[1], count: count).line)
-    case "--watch-etcd":
-      guard arguments.count == 3, let changes = Int(arguments[2]) else { return false }
-      try EtcdCalls.watch(arguments[1], changes)
-    case "--open-etcd":
-      guard arguments.count == 3 else { return false }
-      try EtcdCalls.open(arguments[1], arguments[2])
+    default: return try runFleet(arguments)
+    }
+    return true
+  }
+
+  private static func runFleet(_ arguments: [String]) throws -> Bool {
+    guard arguments.count == 3 else { return false }
+    let (address, text) = (arguments[1], arguments[2])
+    switch (arguments[0], Int(text)) {
+    case ("--watch-etcd", let changes?): try FleetCalls<EtcdCluster>.watch(address, changes)
+    case ("--watch-PostgreSQL", let changes?):
+      try FleetCalls<PostgresServer>.watch(address, changes)
+    case ("--open-etcd", _): try FleetCalls<EtcdCluster>.open(address, text)
+    case ("--open-PostgreSQL", _): try FleetCalls<PostgresServer>.open(address, text)
     default: return false
     }
     return true
