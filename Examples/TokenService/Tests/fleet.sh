@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
-# Three instances of the example service over one store in etcd, which has three members: a token of one is
-# good at all, one password is changed for all while they serve, and a killed member or instance loses nothing.
+# Three instances of the example service over one store in etcd or PostgreSQL: a token of one is good at all,
+# one password is changed for all while they serve, and a killed server of the engine or instance loses nothing.
+# Usage: fleet.sh PROGRAM etcd|postgres
 # shellcheck source-path=SCRIPTDIR
+engine=$2
 source "$(dirname "$0")/common.sh" "$1"
 
-declare -a members=() servers=() client=() peer=()
+declare -a members=() servers=()
 end() {
-  kill -9 "${servers[@]}" "${members[@]}" 2>/dev/null || true
+  kill -9 "${servers[@]}" 2>/dev/null || true
+  # A process of PostgreSQL that is killed in another way leaves its children.
+  kill -QUIT "${members[@]}" 2>/dev/null || true
   wait 2>/dev/null || true
   rm -rf "$work"
 }
@@ -26,21 +30,11 @@ import socket
 all = [socket.socket() for _ in range(9)]
 for one in all: one.bind(("127.0.0.1", 0))
 print(*(one.getsockname()[1] for one in all), sep="\n")')
-names=
-for i in 0 1 2; do
-  client[i]=http://127.0.0.1:${ports[i]} peer[i]=http://127.0.0.1:${ports[i + 3]}
-  names+="${names:+,}m$i=${peer[i]}"
-done
-start_member() {
-  etcd --name "m$1" --data-dir "$work/m$1" --listen-client-urls "${client[$1]}" \
-    --advertise-client-urls "${client[$1]}" --listen-peer-urls "${peer[$1]}" \
-    --initial-advertise-peer-urls "${peer[$1]}" --initial-cluster "$names" >>"$work/etcd$1" 2>&1 &
-  members[$1]=$!
-}
-for i in 0 1 2; do start_member "$i"; done
-ETCD_ENDPOINTS=${client[0]},${client[1]},${client[2]}
+# shellcheck source=fleet-etcd.sh
+source "$(dirname "$0")/fleet-$engine.sh"
+start_engine
 # As on a server: the key is a credential, which each machine has, and none is made.
-export STATE_DIRECTORY=$work/state CREDENTIALS_DIRECTORY=$work/credentials ETCD_ENDPOINTS
+export STATE_DIRECTORY=$work/state CREDENTIALS_DIRECTORY=$work/credentials
 mkdir -m 0700 "$STATE_DIRECTORY" "$CREDENTIALS_DIRECTORY"
 (umask 077 && head -c 32 /dev/urandom >"$CREDENTIALS_DIRECTORY/token-service-key")
 
@@ -48,7 +42,7 @@ mkdir -m 0700 "$STATE_DIRECTORY" "$CREDENTIALS_DIRECTORY"
 code=0
 "$program" serve --http-port 1 >"$work/log" 2>&1 || code=$?
 [[ $code == 69 ]] || fail "a start without a store ends with $code"
-await "etcd does not start" "$program" create 2>"$work/log"
+await "$engine does not start" "$program" create 2>"$work/log"
 
 start_instance() {
   local try
@@ -91,19 +85,14 @@ for i in 0 1 2; do
 done
 password=$new
 
-# The leader is killed: tokens are good as before, and a new one is issued when another member leads.
-leader=$(ETCDCTL_API=3 etcdctl --endpoints "$ETCD_ENDPOINTS" endpoint status -w fields | awk '
-  /"MemberID"/ { member = $NF } /"Leader"/ { leader = $NF }
-  /"Endpoint"/ { if (member == leader) { sub(".*:", "", $NF); gsub("\"", "", $NF); print $NF } }')
-for i in 0 1 2; do [[ ${ports[i]} != "$leader" ]] || killed=$i; done
-[[ -n ${killed:-} ]] || fail "no member leads"
-kill -9 "${members[killed]}"
-wait "${members[killed]}" 2>/dev/null || true
-for i in 0 1 2; do valid "$i" "$token" || fail "without the leader instance $i lost the token"; done
+# The server that leads is killed: tokens are good as before, and a new one is issued when there is one again.
+kill_leader
+for i in 0 1 2; do valid "$i" "$token" || fail "without a leader instance $i lost the token"; done
 issues() { at 1 && [[ $(admin -X POST --data bob "$(base)/admin/tokens") == 200 ]]; }
-await "without the leader no token is issued" issues
+lead_again
+await "after the kill no token is issued" issues
 second=$(<"$work/body")
-start_member "$killed"
+rejoin
 for i in 0 1 2; do await "instance $i does not know the second token" valid "$i" "$second"; done
 
 # An instance is killed and starts again; a withdrawn token is good at none.
@@ -117,7 +106,7 @@ for i in 0 1 2; do await "instance $i still takes a withdrawn token" invalid "$i
 [[ $(admin -X POST "$(base)/admin/rotate") == 204 ]] || fail "the keys can't be rotated"
 for i in 0 1 2; do await "after the rotation instance $i lost a token" valid "$i" "$second"; done
 
-if grep -rlaF -e "${second#*.}" -e "$new" "$work"/m0 "$work"/m1 "$work"/m2 "$work"/etcd*; then
-  fail "etcd's files hold a token or the password"
+if grep -rlaF -e "${second#*.}" -e "$new" "$work/engine"; then
+  fail "the engine's files hold a token or the password"
 fi
-echo "service: three instances share their tokens and one password, which was changed while they served"
+echo "service: three instances over $engine share their tokens and one password, which was changed while they served"

@@ -29,16 +29,18 @@ enum Composition {
 ///     token-service issue NAME
 ///     token-service password [--new]
 ///     token-service create
+///     token-service tables
 ///
 /// Settings come from the command line, the environment (`HTTP_PORT`) and the store, in this order.
 /// With `ETCD_ENDPOINTS` or `POSTGRES_CONNECTION` the store is in etcd or PostgreSQL, where `create`
-/// makes it, and not a vault.
+/// makes it, and not a vault. `tables` prints the SQL that makes PostgreSQL's tables before.
 @main struct Program {
   private static let usage = """
     usage: token-service serve [--http-host 127.0.0.1] [--http-port 8080] [--store-must-exist]
            token-service issue NAME
            token-service password [--new]
            token-service create
+           token-service tables
     """
 
   static func main() async {
@@ -58,6 +60,7 @@ enum Composition {
       case "issue": try await issue()
       case "password": try await showPassword()
       case "create": try await ServiceStore.create()
+      case "tables": print(ServiceStore.tables, terminator: "")
       default: end(usage, 64)
       }
     } catch let error as StorageStartError {

@@ -27,6 +27,9 @@ enum ServiceStore {
       keySource: source)
   }
 
+  /// The SQL that makes the tables of a store in PostgreSQL, for their owner.
+  static let tables = PostgresSchema.migration()
+
   /// Makes the store that the instances share, once.
   static func create() async throws {
     guard let storage = try find() as? RemoteStorage else {
