@@ -27,7 +27,7 @@ extension PostgresStorage {
   public func servers() throws(StorageError) -> [PostgresServer] {
     let place = try delegate.place() as RemotePlace
     guard let engine = place.engine as? PostgresEngine else { return [] }
-    try engine.requireProcess()
+    try engine.require(engine.process, of: "PostgreSQL")
     return engine.hostTexts.indices.map { engine.server($0) }
   }
 }
@@ -35,22 +35,19 @@ extension PostgresStorage {
 extension PostgresEngine {
   fileprivate func server(_ host: Int) -> PostgresServer {
     let start = MonotonicTime.now
-    var words = [String](repeating: "", count: 6)
+    var words = PostgresStatements.noFacts
     var failure: StorageError?
     do throws(PostgresFailure) {
       let deadline = Deadline(after: .seconds(3))
-      try reach(host, by: deadline).ask(PostgresStatements.server, by: deadline) { fields in
-        words = (0..<6).map { fields.text($0) }
-      }
+      let connection = try connect(host, writing: false, by: deadline)
+      try connection.ask(PostgresStatements.server, by: deadline) { words = $0.texts }
     } catch {
       failure = error.error(of: .read, at: hostTexts[host])
     }
     let isPrimary = words[1] == "false"
     return PostgresServer(
       address: hostTexts[host], failure: failure, version: words[0], isPrimary: isPrimary,
-      timeline: Int(words[2], radix: 16) ?? 0,
-      caution: isPrimary
-        ? Self.caution(fsync: words[3], commits: words[4], standbys: words[5]) : nil,
+      timeline: Int(words[2], radix: 16) ?? 0, caution: isPrimary ? Self.caution(words) : nil,
       latency: .nanoseconds(MonotonicTime.now.since(start)))
   }
 }

@@ -1,5 +1,4 @@
 internal import CryptoCore
-internal import Glibc
 internal import RemoteBackend
 internal import StorageCore
 
@@ -86,7 +85,7 @@ final class EtcdEngine: RemoteEngine {
     _ method: String, _ request: [UInt8], _ kind: EtcdFailure.Call, isPage: Bool = false,
     by deadline: Deadline
   ) throws(StorageError) -> Answer {
-    try requireProcess()
+    try require(process, of: "etcd")
     var attempt = 0
     var span = Self.longestAttempt + Int64(request.count) * Self.nanosecondsPerByte
     var hasNewToken = false
@@ -134,7 +133,11 @@ final class EtcdEngine: RemoteEngine {
       attempt += 1
       guard !deadline.isOver else { throw failure.error(of: kind, at: title) }
       if attempt % endpoints.count == 0 {
-        pause(by: deadline)
+        let failures = state.withLock { state in
+          defer { state.failures += 1 }
+          return state.failures
+        }
+        pause(after: failures, atMost: 3_000_000, by: deadline)
         if failure.isOfTime { span *= 2 }
       }
     }
@@ -169,17 +172,6 @@ final class EtcdEngine: RemoteEngine {
     return true
   }
 
-  /// Waits after all members were asked in vain, from 50 ms to 3 s, with a random part so that a
-  /// thousand programs don't meet at a member that is starting.
-  private func pause(by deadline: Deadline) {
-    let failures = state.withLock { state in
-      defer { state.failures += 1 }
-      return state.failures
-    }
-    let most = min(Int64(50_000) << Int64(min(failures, 6)), 3_000_000)
-    usleep(UInt32(min(Int64.random(in: most / 2...most), deadline.nanoseconds / 1000)))
-  }
-
   /// The answer to a call that fits into one message.
   func call(
     _ method: String, _ request: [UInt8], _ kind: EtcdFailure.Call, by deadline: Deadline
@@ -190,14 +182,6 @@ final class EtcdEngine: RemoteEngine {
         path: title)
     }
     return bytes[...]
-  }
-
-  private func requireProcess() throws(StorageError) {
-    guard process.isCurrent else {
-      throw StorageError(
-        .unsupported,
-        "etcd can't be used in a forked child of a program that uses it; exec first", path: title)
-    }
   }
 
   private static func span(to deadline: Deadline) -> Int64 {
@@ -279,7 +263,7 @@ final class EtcdEngine: RemoteEngine {
   func ask(
     _ index: Int, _ method: String, certificate: @escaping (String) -> Void
   ) throws(StorageError) -> [UInt8] {
-    try requireProcess()
+    try require(process, of: "etcd")
     let deadline = Deadline(after: .seconds(3))
     let channel = try connect(index)
     do throws(EtcdFailure) {
@@ -301,7 +285,7 @@ final class EtcdEngine: RemoteEngine {
 
   /// Begins to watch at the member that is asked.
   func stream(_ request: [UInt8]) throws(StorageError) -> (index: Int, EtcdStream) {
-    try requireProcess()
+    try require(process, of: "etcd")
     let (index, channel) = try channel()
     let token: SecureBytes?
     do throws(EtcdFailure) {

@@ -78,6 +78,9 @@ final class PostgresConnection: @unchecked Sendable {
     /// The text of a column; empty for NULL.
     func text(_ column: Int32) -> String { String(decoding: self[column] ?? [], as: UTF8.self) }
 
+    /// The texts of all columns.
+    var texts: [String] { (0..<(unsafe sps_PQnfields(result))).map { text($0) } }
+
     /// The number of a column of eight bytes; 0 for NULL.
     func number(_ column: Int32) -> UInt64 {
       (self[column] ?? []).reduce(0) { $0 << 8 | UInt64($1) }
@@ -145,8 +148,9 @@ final class PostgresConnection: @unchecked Sendable {
         })
     }
     defer {
-      for unsafe text in unsafe names + values {
-        let text = unsafe UnsafeMutablePointer(mutating: text)
+      let texts = unsafe names + values
+      for index in unsafe texts.indices {
+        let text = unsafe UnsafeMutablePointer(mutating: texts[index])
         unsafe wipe(text)
         unsafe free(text)
       }

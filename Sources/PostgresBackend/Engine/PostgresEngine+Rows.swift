@@ -12,35 +12,31 @@ extension PostgresEngine {
   private typealias Parameter = PostgresConnection.Parameter
 
   func history(by deadline: Deadline) throws(StorageError) -> String {
-    var (history, version) = ("", "")
-    var isOfAnotherServer = false
-    var (fsync, commits, standbys) = ("", "", "")
+    var words = PostgresStatements.noFacts
     try call(.read, by: deadline) { (connection) throws(PostgresFailure) in
-      _ = try connection.ask(statements.history, [.text(store)], by: deadline) { fields in
-        (history, version) = (fields.text(0), fields.text(1))
-        isOfAnotherServer = fields[2] == [1]
-        (fsync, commits, standbys) = (fields.text(3), fields.text(4), fields.text(5))
-      }
+      _ = try connection.ask(statements.history, [.text(store)], by: deadline) { words = $0.texts }
     }
-    guard version == "\(PostgresSchema.version)" else {
+    guard words[1] == "\(PostgresSchema.version)" else {
       throw StorageError(
         .unsupported,
-        "the tables in the database have version \(version), and this program knows "
+        "the tables in the database have version \(words[1]), and this program knows "
           + "\(PostgresSchema.version); use the program and the migration of one version",
         path: title)
     }
-    guard !isOfAnotherServer else {
+    guard words[2] == "false" else {
       throw StorageError(
         .damaged,
         "the rows are newer than the server, as after a dump was restored; let the tables' owner run "
           + "PostgresSchema's migration again", path: title)
     }
-    note(Self.caution(fsync: fsync, commits: commits, standbys: standbys))
-    return history
+    note(Self.caution(words))
+    return words[0]
   }
 
-  /// What may become of commits that were acknowledged; nil if each is on a standby, too.
-  static func caution(fsync: String, commits: String, standbys: String) -> String? {
+  /// What may become of commits that were acknowledged, by the facts of a server; nil if each is on a
+  /// standby, too.
+  static func caution(_ facts: [String]) -> String? {
+    let (fsync, commits, standbys) = (facts[3], facts[4], facts[5])
     if fsync == "off" || commits == "off" {
       return
         "commits are not on the disk when they are acknowledged (fsync, synchronous_commit), so a "

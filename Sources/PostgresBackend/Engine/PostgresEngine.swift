@@ -14,6 +14,8 @@ final class PostgresEngine: RemoteEngine {
   private static let most = 8
 
   let title: String
+  /// The hosts, as errors show them.
+  let hostTexts: [String]
   let limits = RemoteLimits(operations: 1_000, bytes: 16 << 20)
   let store: String
   let schema: String
@@ -23,7 +25,7 @@ final class PostgresEngine: RemoteEngine {
   private let hosts: [[(String, String)]]
   private let saysCautions: Bool
   private let password: (@Sendable () throws(StorageError) -> SecureBytes)?
-  private let process = OwnProcess()
+  let process = OwnProcess()
   private let turns = DispatchSemaphore(value: most)
   private let state = Lock(State())
 
@@ -49,10 +51,8 @@ final class PostgresEngine: RemoteEngine {
     statements = PostgresStatements(schema: schema)
     let (hosts, database) = try PostgresConnection.hosts(of: [("dbname", connection)])
     self.hosts = hosts
-    let names = hosts.map { host in
-      host.map(\.1).filter { !$0.isEmpty }.joined(separator: ":")
-    }
-    title = "postgresql://\(names.joined(separator: ","))/\(database)#\(store)"
+    hostTexts = hosts.map { $0.map(\.1).filter { !$0.isEmpty }.joined(separator: ":") }
+    title = "postgresql://\(hostTexts.joined(separator: ","))/\(database)#\(store)"
   }
 
   // MARK: Calls
@@ -69,7 +69,7 @@ final class PostgresEngine: RemoteEngine {
     _ call: PostgresFailure.Call, by deadline: Deadline,
     _ body: (PostgresConnection) throws(PostgresFailure) -> Result
   ) throws(StorageError) -> Result {
-    try requireProcess()
+    try require(process, of: "PostgreSQL")
     guard turns.wait(timeout: .now() + .nanoseconds(Int(deadline.nanoseconds))) == .success else {
       throw StorageError(
         .timedOut, "other threads wait for the database, which did not answer in time; try again",
@@ -107,18 +107,15 @@ final class PostgresEngine: RemoteEngine {
         usleep(UInt32.random(in: 0...UInt32(min(disturbances, 20)) * 500))
       case .notDone, .unknown:
         leave(current)
-        if state.withLock({ $0.current }) == 0 { pause(by: deadline) }
+        // Once all hosts were asked.
+        let failures = state.withLock { state -> Int? in
+          guard state.current == 0 else { return nil }
+          defer { state.failures += 1 }
+          return state.failures
+        }
+        if let failures { pause(after: failures, atMost: 1_000_000, by: deadline) }
       }
       guard !deadline.isOver else { throw failure.error(of: call, at: title) }
-    }
-  }
-
-  func requireProcess() throws(StorageError) {
-    guard process.isCurrent else {
-      throw StorageError(
-        .unsupported,
-        "PostgreSQL can't be used in a forked child of a program that uses it; exec first",
-        path: title)
     }
   }
 
@@ -141,34 +138,21 @@ final class PostgresEngine: RemoteEngine {
 
   /// A new connection to the host that is asked, for somebody who keeps it.
   func connect(by deadline: Deadline) throws(StorageError) -> PostgresConnection {
-    try requireProcess()
+    try require(process, of: "PostgreSQL")
     let current = state.withLock { $0.current }
     do throws(PostgresFailure) { return try connect(current, by: deadline) } catch {
       throw failed(error, at: current)
     }
   }
 
-  /// Connects to a host, if it can be written to.
-  private func connect(
-    _ host: Int, by deadline: Deadline
+  /// Connects to a host, if it can be written to or whatever it is.
+  func connect(
+    _ host: Int, writing: Bool = true, by deadline: Deadline
   ) throws(PostgresFailure) -> PostgresConnection {
-    let connection = try reach(host, by: deadline)
-    var isStandby = true
-    try connection.ask(PostgresStatements.isStandby, by: deadline) { fields in
-      isStandby = fields[0] != [0]
-    }
-    guard !isStandby else {
-      throw PostgresFailure(.connecting, saying: "the server can't be written to; it is a standby")
-    }
-    return connection
-  }
-
-  /// Connects to a host, whatever it is.
-  func reach(_ host: Int, by deadline: Deadline) throws(PostgresFailure) -> PostgresConnection {
     // Which host is used is decided here: libpq never leaves a first host that is stopped.
     let settings =
       [("dbname", connection), ("fallback_application_name", "securestore")] + hosts[host]
-       + [("target_session_attrs", "any"), ("client_encoding", "UTF8")]
+      + [("target_session_attrs", writing ? "read-write" : "any"), ("client_encoding", "UTF8")]
     let secret: SecureBytes?
     do throws(StorageError) { secret = try password?() } catch { throw PostgresFailure(error) }
     return try PostgresConnection(settings, password: secret, host: host, by: deadline)
@@ -187,25 +171,6 @@ final class PostgresEngine: RemoteEngine {
       state.current = (host + 1) % hosts.count
       state.free = []
     }
-  }
-
-  /// Waits after all hosts were asked in vain, from 50 ms to 1 s, with a random part so that a thousand
-  /// programs don't meet at a server that is starting.
-  private func pause(by deadline: Deadline) {
-    let failures = state.withLock { state in
-      defer { state.failures += 1 }
-      return state.failures
-    }
-    let most = min(Int64(50_000) << Int64(min(failures, 5)), 1_000_000)
-    // Nothing signals that a server is back, so this sleeps.
-    usleep(UInt32(min(Int64.random(in: most / 2...most), deadline.nanoseconds / 1000)))
-  }
-
-  // MARK: For each host
-
-  /// The hosts, as errors show them.
-  var hostTexts: [String] {
-    hosts.map { $0.map(\.1).filter { !$0.isEmpty }.joined(separator: ":") }
   }
 
   /// Says once when commits that were acknowledged may be lost.

@@ -6,18 +6,22 @@ internal import StorageCore
 /// None is prepared, and none needs a session's state, so they work through a pooler in transaction
 /// mode. Rows are the columns key, value and version; one without a key tells the moment.
 struct PostgresStatements {
-  static let isStandby =
-    "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean"
+  /// The facts of a server before it was asked.
+  static let noFacts = [String](repeating: "", count: 6)
+
+  /// What makes a commit's worth: the last three facts.
+  private static let settings =
+    "current_setting('fsync'), current_setting('synchronous_commit'), "
+    + "current_setting('synchronous_standby_names')"
 
   /// The facts of a server; the name of a file of its log begins with the timeline.
   static let server =
     "SELECT current_setting('server_version'), pg_is_in_recovery()::text, CASE WHEN pg_is_in_recovery() "
     + "THEN (SELECT to_hex(timeline_id) FROM pg_control_checkpoint()) "
-    + "ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END, current_setting('fsync'), "
-    + "current_setting('synchronous_commit'), current_setting('synchronous_standby_names')"
+    + "ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END, \(settings)"
 
-  /// System identifier and table, version of the schema, whether rows are of another server, and the
-  /// settings that decide what a commit is worth.
+  /// System identifier and table, version of the schema, and whether rows are of another server, behind
+  /// which are the facts that decide what a commit is worth.
   let history: String
   /// Store and keys.
   let read: String
@@ -61,9 +65,8 @@ struct PostgresStatements {
       "SELECT (SELECT system_identifier::text FROM pg_control_system()) || '.' || "
       + "\(PostgresText.literal("\(name).rows"))::regclass::oid, "
       + "(SELECT version::text FROM \(name).schema_version), "
-      + "COALESCE((\(latest)), '0') >= pg_snapshot_xmax(pg_current_snapshot()), "
-      + "current_setting('fsync'), current_setting('synchronous_commit'), "
-      + "current_setting('synchronous_standby_names')"
+      + "(COALESCE((\(latest)), '0') >= pg_snapshot_xmax(pg_current_snapshot()))::text, "
+      + Self.settings
     read =
       moment(proof)
       + "SELECT key, value, version, NULL FROM \(rows) WHERE store = $1 AND key = ANY ($2)"

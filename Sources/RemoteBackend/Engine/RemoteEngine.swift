@@ -1,4 +1,5 @@
 package import CryptoCore
+internal import Glibc
 package import StorageCore
 
 /// An engine that many machines share: rows of bytes, each with a version, and commits that check
@@ -60,6 +61,28 @@ package protocol RemoteEngine: Sendable {
   func watch(
     from mark: Mark, _ tell: @escaping @Sendable (WatchSignal) -> Void
   ) -> ChangeObservation
+}
+
+// What engines have in common.
+extension RemoteEngine {
+  /// Refuses a child of fork(2), which must leave its parent's connections alone.
+  ///
+  /// - Throws: `unsupported`.
+  package func require(_ process: OwnProcess, of name: String) throws(StorageError) {
+    guard process.isCurrent else {
+      throw StorageError(
+        .unsupported,
+        "\(name) can't be used in a forked child of a program that uses it; exec first", path: title
+      )
+    }
+  }
+
+  /// Sleeps after all servers were asked in vain, from 50 ms to `most` microseconds, with a random part so
+  /// that a thousand programs don't meet at a server that is starting; nothing signals that it is back.
+  package func pause(after failures: Int, atMost most: Int64, by deadline: Deadline) {
+    let most = min(50_000 << Int64(min(failures, 6)), most)
+    usleep(UInt32(min(Int64.random(in: most / 2...most), deadline.nanoseconds / 1000)))
+  }
 }
 
 /// The name of a row below the store's prefix.
