@@ -73,7 +73,7 @@ final class EtcdWatch: Sendable {
       }
       guard !answer.isFragment else { continue }
       // The revision of the answer itself may be later than changes that are still to come.
-      if mark > 0 { tell(.changes(changes, mark)) } else { tell(.alive) }
+      if mark > 0 { tell(.changes(changes, mark)) }
       (changes, mark) = ([], 0)
     }
   }

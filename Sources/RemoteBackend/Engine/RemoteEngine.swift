@@ -179,8 +179,6 @@ package struct RemoteLimits: Sendable {
 package enum WatchSignal: Sendable {
   /// All changes up to a mark since the last signal, and perhaps later ones.
   case changes([Row], Mark)
-  /// The engine still answers.
-  case alive
   /// The watch has ended. With ``RemoteEnd/tooOld``, changes were missed for good.
   case ended(RemoteEnd)
 }

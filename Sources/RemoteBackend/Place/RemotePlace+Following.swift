@@ -367,7 +367,6 @@ extension RemotePlace {
     return engine.watch(from: memory.mark ?? 0) { signal in
       switch signal {
       case .changes(let changes, let mark): memory.apply(changes, upTo: mark)
-      case .alive: break
       case .ended(let end): ended(end)
       }
     }
