@@ -72,7 +72,8 @@ bench: ## Run the benchmarks in release (BENCH_ARGS='...' are handed on)
 	  "$$(swift build -c release --package-path Benchmarks --show-bin-path)/bench" $(BENCH_ARGS)
 	@scripts/docs-plots.py pictures docs/benchmarks.md
 
-keyring-daemons: deps ## Run the keyring's tests against the real KeePassXC and KWallet (FILTER=regex)
+keyring-daemons: ## Run the keyring's tests against the real KeePassXC and KWallet (FILTER=regex)
+	@scripts/deps.sh daemons
 	@scripts/keyring-daemons.sh keepassxc
 	@scripts/keyring-daemons.sh kwallet
 

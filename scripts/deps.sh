@@ -3,7 +3,8 @@
 # Where nothing is missing it only looks; where it cannot install, it says what to install.
 # With the argument "build" it sees to what a build needs and no test; with KEYRING=no in the environment
 # that is without the keyring's library. With "bench" it sees to what the benchmarks compare with as well,
-# with "service" to what looks at the example service, with "docs" to the browser that looks at the documentation.
+# with "service" to what looks at the example service, with "docs" to the browser that looks at the documentation,
+# with "daemons" to the other keyrings and a display for them.
 set -euo pipefail
 
 # Alternatives are separated by a bar; the first is the one that is installed.
@@ -40,6 +41,10 @@ case ${1:-} in
   bench)
     build_packages+=(libsqlcipher-dev gocryptfs)
     build_libraries+=(sqlcipher)
+    ;;
+  daemons)
+    test_packages+=(keepassxc libkf5wallet-bin xvfb xdotool)
+    test_commands+=(keepassxc keepassxc-cli kwalletd5 Xvfb xdotool)
     ;;
   docs)
     test_packages=(python3 'chromium|google-chrome-stable')

@@ -2,7 +2,7 @@
 # Runs the keyring's tests against the real KeePassXC or KWallet, on a bus, a display and in a home of
 # their own; or a command, which finds the bus in SPS_SECRET_SERVICE_ADDRESS.
 # Usage: scripts/keyring-daemons.sh keepassxc|kwallet [COMMAND [ARGUMENT...]]
-# Needs Debian's keepassxc or libkf5wallet-bin, xvfb, xdotool and dbus. FILTER=regex picks tests.
+# `scripts/deps.sh daemons` installs what it needs. FILTER=regex picks tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,11 +14,6 @@ shift || true
 }
 
 if [[ -z ${SPS_KEYRING_DAEMONS_INSIDE:-} ]]; then
-  programs=(dbus-daemon gdbus openssl Xvfb xdotool setpriv)
-  [[ $daemon == keepassxc ]] && programs+=(keepassxc keepassxc-cli) || programs+=(kwalletd5)
-  for program in "${programs[@]}"; do
-    command -v "$program" >/dev/null || { echo "$0: $program is missing" >&2; exit 69; }
-  done
   if [[ $# -eq 0 ]]; then
     read -r -a flags <<<"${SWIFT_FLAGS:-}"
     export SPS_TOOL=1
