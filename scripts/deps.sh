@@ -43,7 +43,7 @@ case ${1:-} in
     build_libraries+=(sqlcipher)
     ;;
   daemons)
-    test_packages+=(keepassxc libkf5wallet-bin xvfb xdotool)
+    test_packages+=(keepassxc libkf5wallet-bin libqca-qt5-2-plugins xvfb xdotool)
     test_commands+=(keepassxc keepassxc-cli kwalletd5 Xvfb xdotool)
     ;;
   docs)

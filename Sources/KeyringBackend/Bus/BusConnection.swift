@@ -150,7 +150,7 @@ final class BusConnection: @unchecked Sendable {
       }
       last = unsafe BusFailure(adopting: error, of: "OpenSession", isOutOfTime: isOutOfTime)
       switch last.error.code {
-      case .io, .damaged, .invalid: continue  // KWallet says that the arguments are
+      case .io, .damaged: continue
       default: throw last
       }
     }

@@ -122,6 +122,11 @@ extension BusFailure {
     case "org.qtproject.QtDBus.Error.InvalidObjectPath" where method == "CreateItem":
       // KWallet says "Can't find session" for a secret that it can't decrypt.
       self = .foreignKey
+    case "org.freedesktop.DBus.Error.InvalidArgs" where method == "OpenSession":
+      self.init(
+        .io,
+        "\(method): the keyring service could not agree on a key for this session; KWallet needs "
+          + "the package libqca-qt5-2-plugins for it", number: number)
     case "org.freedesktop.DBus.Error.InvalidArgs":
       // KeePassXC sends this for an attribute that it reserves, and for a reference in an
       // attribute.

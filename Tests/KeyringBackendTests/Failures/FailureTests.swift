@@ -178,6 +178,16 @@ import Testing
     #expect(try storage.load(String.self, forKey: "key") == (isWrite ? "new" : "kept"))
   }
 
+  @Test func aServiceThatOpensNoSessionSaysWhichPackageMayBeMissing() throws {
+    let desktop = try FakeDesktop()
+    desktop.service.change { $0.failingSessions = 1000 }
+    let error = #expect(throws: StorageError.self) {
+      try desktop.storage(.patient, freshClient: true).load(String.self, forKey: "key")
+    }
+    #expect(error?.code == .io)
+    #expect(error?.message.contains("libqca-qt5-2-plugins") == true)
+  }
+
   @Test func aWriteWhoseAnswerIsLostIsOfUnknownOutcomeAndMayHaveBeenMade() throws {
     let desktop = try FakeDesktop()
     let storage = desktop.storage(.brisk)
