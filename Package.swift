@@ -283,7 +283,7 @@ let package = Package(
     .testTarget(
       name: "SingletonBackendTests",
       dependencies: [
-        "SingletonBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport",
+        "SingletonBackend", "StorageCore", "CryptoCore", "TestSupport",
       ]),
     .testTarget(
       name: "StorageTestingTests",

@@ -107,18 +107,16 @@ import Testing
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.file) == other.file)
   }
 
-  @Test func aLinkThatLeadsNowhereIsDenied() throws {
+  @Test(arguments: ["link", "FIFO", "folder"])
+  func whatIsNoFileInItsPlaceIsDeniedAndDoesNotBlock(_ kind: String) throws {
     let folder = TemporaryFolder()
-    try FileManager.default.createSymbolicLink(
-      atPath: folder.file, withDestinationPath: folder.path + "/nothing")
+    switch kind {
+    case "link": #expect(unsafe symlink(folder.path + "/nothing", folder.file) == 0)
+    case "FIFO": #expect(unsafe mkfifo(folder.file, 0o600) == 0)
+    default: #expect(unsafe mkdir(folder.file, 0o700) == 0)
+    }
     #expect(codes(in: folder) == [.denied, .denied, .denied, .denied])
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/nothing"))
-  }
-
-  @Test func aFIFOInPlaceOfTheFileIsDeniedAndDoesNotBlock() {
-    let folder = TemporaryFolder()
-    #expect(unsafe mkfifo(folder.file, 0o600) == 0)
-    #expect(codes(in: folder) == [.denied, .denied, .denied, .denied])
   }
 
   @Test func aFIFOInPlaceOfALockFileDoesNotBlock() throws {
@@ -126,13 +124,6 @@ import Testing
     #expect(unsafe mkfifo(folder.file + ".lock", 0o600) == 0)
     // Whether a FIFO can be locked is the system's affair; that it ends is ours.
     _ = code { try folder.delegate().set([1], for: name(1)) }
-  }
-
-  @Test func aFolderInPlaceOfTheFileIsDenied() throws {
-    let folder = TemporaryFolder()
-    try FileManager.default.createDirectory(
-      atPath: folder.file, withIntermediateDirectories: false)
-    #expect(codes(in: folder) == [.denied, .denied, .denied, .denied])
   }
 
   @Test func aFileInPlaceOfTheFolderIsUnavailable() throws {

@@ -47,15 +47,6 @@ import Testing
     }
   }
 
-  @Test func valuesSealedByOneProcessAreOpenedByAnother() throws {
-    let folder = TemporaryFolder()
-    let storage = UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))
-    #expect(try helper.run("save", folder.path, "theirs", "one") == ["saved"])
-    #expect(try storage.load(String.self, forKey: "theirs") == "one")
-    try storage.save("two", forKey: "ours")
-    #expect(try helper.run("load", folder.path, "ours") == ["two"])
-  }
-
   @Test func anotherProcesssHeaderChangesTheVersionAndStopsACommit() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate()

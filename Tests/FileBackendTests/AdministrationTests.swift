@@ -146,19 +146,6 @@ import Testing
     #expect(try folder.reencrypt().resealedCount == 0)
   }
 
-  @Test func aRotationThatWasInterruptedGoesOn() throws {
-    let folder = place.folder()
-    for name in ["a", "b", "c"] { try folder.write(pattern(100_000), named: name) }
-    // The index alone, as if the process had died right after it.
-    _ = try folder.keyAdministration.rotate()
-    #expect(try folder.verify().oldBlobCount == 3)
-    let before = Set(place.blobs)
-    #expect(try folder.reencrypt().resealedCount == 3)
-    #expect(before.isDisjoint(with: place.blobs) && place.blobs.count == 3)
-    #expect(try folder.verify().oldBlobCount == 0)
-    for name in ["a", "b", "c"] { #expect(try folder.read(named: name) == pattern(100_000)) }
-  }
-
   @Test func aDamagedBlobStaysAndIsNamedByARotation() throws {
     let folder = place.folder()
     let bad = try blob(folder, "bad", pattern(300_000, 1))

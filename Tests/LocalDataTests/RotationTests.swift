@@ -1,6 +1,5 @@
 import Foundation
 import LocalData
-import TestSupport
 import Testing
 import VaultBackend
 

@@ -9,9 +9,4 @@ struct StorePromiseTests {
   func aStoreInMemoryKeepsIts(_ promise: StorePromise) async throws {
     try await promise.check { DelegatePlace(SingletonStorageDelegate()) }
   }
-
-  @Test(arguments: StorePromise.all)
-  func aStoreWithoutFaultsKeepsIts(_ promise: StorePromise) async throws {
-    try await promise.check { DelegatePlace(FaultyDelegate()) }
-  }
 }

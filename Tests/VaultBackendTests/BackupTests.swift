@@ -69,25 +69,6 @@ import Testing
     #expect(try storage.verify().isSound)
   }
 
-  @Test func aRestoredVaultIsWhatTheBackupWasAlsoForThoseWhoHaveItOpen() throws {
-    let storage = try fill()
-    try storage.backup(to: copy)
-    let other = vault.storage()
-    try storage.save("newer", forKey: "key 0")
-    try storage.save("added", forKey: "extra")
-    try storage.delete(forKey: "key 1")
-    #expect(try other.load(String.self, forKey: "extra") == "added")
-    try storage.restore(from: copy)
-    for reader in [storage, other] {
-      #expect(try reader.load(String.self, forKey: "key 0") == "value 0")
-      #expect(try reader.load(String.self, forKey: "key 1") == "value 1")
-      #expect(try reader.load(String.self, forKey: "extra") == nil)
-    }
-    #expect(try storage.verify().isSound)
-    try storage.save("after", forKey: "key 0")
-    #expect(try storage.verify().isSound)
-  }
-
   @Test func aVaultWithItsOwnKeyIsRestoredWithTheKeyOfTheBackup() throws {
     let storage = try fill()
     try storage.backup(to: copy)
@@ -116,16 +97,6 @@ import Testing
     try bytes.write(to: copy)
     #expect(code { try storage.restore(from: copy) } == .damaged)
     #expect(try storage.load(String.self, forKey: "key 9") == "value 9")
-  }
-
-  /// The manifest is made anew for what is restored, which would hide what was done to the backup.
-  @Test func aBackupThatIsChangedBetweenItsVerificationAndItsCopyIsRefused() throws {
-    let storage = try fill()
-    try storage.backup(to: copy)
-    try storage.backup(to: vault.file("altered.vault"))
-    try vault.tamper(
-      "DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)", "altered.vault")
-    try expectRefusal(.busy, of: Data(contentsOf: vault.file("altered.vault")), by: storage)
   }
 
   /// What is broken is the backup then, not the vault, which is not put aside for it.

@@ -54,15 +54,6 @@ struct ReplacedFileTests {
     #expect(try storage.load(String.self, forKey: "other") == "written")
   }
 
-  @Test func aReaderSeesThatTheVaultIsGone() throws {
-    #expect(try vault.run("save", "key", "old") == "saved")
-    let storage = vault.storage()
-    #expect(try storage.load(String.self, forKey: "key") == "old")
-    try moveAway()
-    #expect(waits(limit) { (try? storage.load(String.self, forKey: "key")) == .some(nil) })
-    #expect(try storage.keys().isEmpty)
-  }
-
   /// Nobody reads meanwhile, and nobody writes through the storage that is observed.
   @Test
   func aLiveReaderFollowsTheFileThatTookThePlaceOfItsOwn() async throws {

@@ -7,27 +7,6 @@ import VaultBackend
 @Suite struct StorageTests {
   private let vault = TemporaryVault()
 
-  @Test func manyAreStoredListedAndRemovedInOneStepThatOtherProcessesSee() throws {
-    let storage = vault.storage()
-    let child = try vault.serve()
-    #expect(try child.ask("keys") == "")
-    let values = Dictionary(uniqueKeysWithValues: (0..<60).map { ("key-\($0)", $0) })
-    try storage.saveAll(values)
-    #expect(try storage.keys().sorted() == values.keys.sorted())
-    #expect(try child.ask("keys") == values.keys.sorted().joined(separator: " "))
-    // Nil removes: most of them, and one stays as it was.
-    var changes: [StoreKey: Any?] = ["key-59": 100]
-    for number in 1..<59 { changes.updateValue(nil, forKey: "key-\(number)") }
-    try storage.saveAll(changes)
-    #expect(try child.ask("keys") == "key-0 key-59")
-    #expect(try storage.load(Int.self, forKey: "key-59") == 100)
-    #expect(try storage.contains("key-0") && !storage.contains("key-1"))
-    #expect(try child.ask("remove-all") == "removed")
-    #expect(try storage.keys().isEmpty && !storage.contains("key-0"))
-    #expect(try storage.load(Int.self, forKey: "key-59") == nil)
-    #expect(try storage.verify().isSound && storage.verify().recordCount == 0)
-  }
-
   @Test func ofProcessesThatStoreWhatIsAbsentOneDoes() throws {
     try vault.storage().save("made", forKey: "other")
     for round in 0..<4 {

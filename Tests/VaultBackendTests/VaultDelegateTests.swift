@@ -14,10 +14,4 @@ import VaultBackend
       return vault.delegate()
     }
   }
-
-  @Test func valuesComeBackFromTheFile() throws {
-    let vault = TemporaryVault()
-    try vault.storage().save("secret", forKey: "token")
-    #expect(try vault.storage().load(String.self, forKey: "token") == "secret")
-  }
 }

@@ -5,29 +5,7 @@ import VaultBackend
 
 /// The family of property wrappers, over a vault of one's own and over the standard one.
 @Suite struct WrapperTests {
-  struct User: Codable, Equatable, Sendable {
-    var name: String
-  }
-
   private let vault = TemporaryVault()
-
-  /// As the article of VaultBackend says.
-  @Test func aCodableTypeOfOnesOwnIsKeptAlikeByBothWrappersAndASimpleOneIsNot() throws {
-    let storage = vault.storage()
-    let ada = User(name: "Ada")
-    try Vault<User>(storage, "user").save(ada)
-    #expect(try CodableVault<User>(storage, "user").load() == ada)
-    try CodableVault<User>(storage, "user").save(ada)
-    #expect(try Vault<User>(storage, "user").load() == ada)
-    try CodableVault<String>(storage, "text").save("text")
-    #expect(code { _ = try Vault<String>(storage, "text").load() } == .typeMismatch)
-    struct Plain {}
-    let plain = Vault<Plain>(storage, "plain")
-    #expect(try plain.load() == nil)
-    #expect(code { try plain.save(Plain()) } == .unsupported)
-  }
-
-  // MARK: - The standard vault
 
   @Test func propertiesOfTheStandardVaultAreKeptInTheApplicationsFolder() throws {
     let environment: [String: String?] = [

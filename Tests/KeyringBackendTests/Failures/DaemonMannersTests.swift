@@ -65,20 +65,6 @@ import Testing
     #expect(try desktop.storage(.asking).load(String.self, forKey: "key") == "kept")
   }
 
-  @Test func anItemThatIsGoneHidesNoOther() throws {
-    let desktop = try FakeDesktop(.kWallet)
-    let storage = desktop.storage(.asking)
-    try storage.save("kept", forKey: "key")
-    let header = try #require(
-      desktop.service.items.first { $0.attributes["record"] == "header" })
-    // The header is at another path then, as after a restart of KWallet.
-    desktop.service.removeItem(header.path)
-    _ = desktop.service.addItem(
-      label: header.label, attributes: header.attributes, secret: header.secret,
-      contentType: header.contentType)
-    #expect(try storage.load(String.self, forKey: "key") == "kept")
-  }
-
   @Test func aDeleteOfWhatWasLockedMeanwhileIsNotTakenForOne() throws {
     let desktop = try FakeDesktop(.kWallet)
     let storage = desktop.storage(.asking)

@@ -172,22 +172,6 @@ import VaultBackend
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/master.key"))
   }
 
-  @Test func processesThatMakeTheKeyAtOnceMakeOne() throws {
-    let desktop = try Desktop()
-    let service = Desktop.freshService()
-    let helper = HelperProgram("KeychainTestChild")
-    let children = try (0..<4).map { number in
-      try helper.start(
-        ["save", service, "key \(number)", "value"],
-        environment: ["DBUS_SESSION_BUS_ADDRESS": desktop.address])
-    }
-    for child in children {
-      let said = try child.lines()
-      #expect(said == ["saved"])
-    }
-    #expect(try Set(desktop.storage(service: service).keys()).count == 4)
-  }
-
   @Test func whatIsSealedToThisDeviceHasNoKeyInTheKeyring() throws {
     let desktop = try FakeDesktop()
     let name = desktop.name

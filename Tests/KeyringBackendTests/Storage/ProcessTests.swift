@@ -121,35 +121,6 @@ import Testing
   }
 }
 
-@Suite struct ThreadTests {
-  @Test func manyThreadsAtOnceWorkOnTheirKeys() throws {
-    try work(times: 50)
-  }
-
-  @Test func manyThreadsAtOnceWorkOnTheirKeysSoak() throws {
-    try work(times: 1000)
-  }
-
-  private func work(times: Int) throws {
-    let desktop = try Desktop()
-    let storage = desktop.storage()
-    try storage.save(0, forKey: "0")
-    let failures = Lock<[String]>([])
-    Threads.run(8) { thread in
-      do {
-        for number in 0..<times / 2 {
-          try storage.save(number, forKey: "\(thread)")
-          let read = try storage.load(Int.self, forKey: "\(thread)")
-          if read != number { failures.withLock { $0.append("\(String(describing: read))") } }
-        }
-      } catch {
-        failures.withLock { $0.append("\(error)") }
-      }
-    }
-    #expect(failures.withLock { $0 } == [])
-  }
-}
-
 @Suite struct CancellationTests {
   @Test func aCallThatIsCancelledEndsAtOnceAndSaysSo() async throws {
     let desktop = try FakeDesktop()

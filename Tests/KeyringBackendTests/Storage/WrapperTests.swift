@@ -1,5 +1,3 @@
-import DefaultsBackend
-import Foundation
 import KeyringTesting
 import StorageCore
 import Testing

@@ -34,8 +34,4 @@ import Testing
       try expectReadable(data, as: data)
     }
   }
-
-  @Test func theTextThatMeansNilIsRefused() {
-    #expect(throws: EncodingError.self) { try PropertyListCoder.encode("$null") }
-  }
 }

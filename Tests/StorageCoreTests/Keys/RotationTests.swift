@@ -128,19 +128,6 @@ import Testing
     #expect(code { _ = try self.storage(1).keys() } == .damaged)
   }
 
-  @Test(arguments: [0, 2])
-  func anInterruptedReplacementOfTheRootOpensWithTheNewSource(_ commits: Int) throws {
-    let storage = try made(150)
-    delegate.fail(afterCommits: commits)
-    let administration = storage.keyAdministration
-    #expect(code { _ = try administration.rotate(openedBy: .key(.repeating(2))) } == .io)
-    delegate.recover()
-    let next = self.storage(2)
-    try expectAllValues(next, 150)
-    #expect(try next.keyAdministration.reencrypt().reencrypted == 150 - commits * batch)
-    try expectAllValues(next, 150)
-  }
-
   /// It is done, so it is no error that the header can't be looked at again.
   @Test func aChangeOfTheSourceThatIsDoneDoesNotFail() throws {
     let delegate = RefusingHeaders()

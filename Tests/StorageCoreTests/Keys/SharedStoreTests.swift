@@ -1,5 +1,4 @@
 import CryptoCore
-import Dispatch
 import StorageCore
 import Testing
 

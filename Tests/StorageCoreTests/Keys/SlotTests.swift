@@ -135,14 +135,6 @@ import Testing
     try storage.save("kept", forKey: "another")
   }
 
-  @Test func changingTheSourceKeepsRecoveryKeys() throws {
-    let storage = try made()
-    let recovery = try storage.keyAdministration.exportRecoveryKey()
-    try storage.keyAdministration.change(to: .key(.repeating(2)))
-    let rescued = DelegatedStorage.quiet(delegate, .recovery(recovery))
-    #expect(try rescued.load(forKey: "k") == "kept")
-  }
-
   @Test func aSourceThatGivesNothingChangesNothing() throws {
     let storage = try made()
     let header = try delegate.headerBytes()

@@ -35,15 +35,6 @@ struct LiveLastValueTests {
     #expect(!message.contains("ninety") && log.errors.first?.key == "port")
     #expect($port.state.error?.code == .typeMismatch)
     #expect(code { _ = try $port.load() } == .typeMismatch)
-
-    try storage.save("ninety again", forKey: "port")
-    for _ in 0..<5 { #expect(port == 9000) }
-    #expect(log.codes == [.typeMismatch, .typeMismatch], "another value that does not decode")
-    try storage.save(9001, forKey: "port")
-    #expect(port == 9001 && optional == 9001)
-    try storage.save("ninety", forKey: "port")
-    #expect(port == 9001)
-    #expect(log.codes.count == 3)
   }
 
   @Test func withoutAnEarlierValueItIsTheDefaultAndAnErrorAtEachRead() throws {

@@ -1,6 +1,5 @@
 import CryptoCore
 import Foundation
-import Observation
 import SingletonBackend
 import StorageCore
 import StorageTesting

@@ -27,19 +27,6 @@ import Testing
     return runs
   }
 
-  @Test func aBodyRunsAgainWhenWhatItReadWasChanged() throws {
-    try storage.save(1, forKey: "read")
-    let runs = try runs {
-      _ = try $0.load(Int.self, forKey: "read")
-    } interfere: {
-      try storage.save(2, forKey: "read")
-    } then: {
-      try $0.save(try $0.load(Int.self, forKey: "read"), forKey: "written")
-    }
-    #expect(runs == 2)
-    #expect(try storage.load(forKey: "written") == 2)
-  }
-
   @Test func aBodyRunsAgainWhenWhatWasAbsentIsThere() throws {
     for isNewStore in [true, false] {
       try storage.removeAll()
