@@ -241,7 +241,8 @@ let package = Package(
     .target(
       name: "RemoteTesting",
       dependencies: [
-        "RemoteBackend", "StorageCore", "CryptoCore", "StorageTesting", "TestSupport",
+        "RemoteBackend", "StorageCore", "CryptoCore", "LocalData", "StorageTesting", "TestSupport",
+        "VaultBackend",
       ],
       path: "Tests/RemoteTesting"),
     .testTarget(

@@ -21,6 +21,11 @@ struct EtcdStorageTests {
     try await promise.check(over: try SharedCluster.one())
   }
 
+  @Test(arguments: MachinePromise.allCases)
+  func itsMachinesKeep(_ promise: MachinePromise) throws {
+    try promise.check(over: try SharedCluster.one())
+  }
+
   @Test func etcdSeesNoNameAndNoValue() throws {
     let cluster = try EtcdCluster()
     let storage = cluster.storage()

@@ -32,7 +32,7 @@ struct BlindStoreTests {
     while try two.load(String.self, forKey: "marker-of-a-name") == nil { usleep(1_000) }
     _ = try one.keyAdministration.rotateDataKey()
     try one.delete(forKey: "marker-of-a-name")
-    let dump = try cluster.dump()
+    let dump = try cluster.backUp()
     try cluster.sql("CHECKPOINT")
     // As bytes, and as the server writes bytes into a text.
     let hex = "marker-of".utf8.map { String($0, radix: 16) }.joined()

@@ -98,9 +98,9 @@ struct HazardTests {
     let storage = cluster.storage()
     try storage.create()
     try storage.save("old", forKey: "k")
-    let dump = try cluster.dump()
+    let dump = try cluster.backUp()
     for value in 0..<5 { try storage.save("new \(value)", forKey: "k") }
-    try cluster.restore(dump)
+    try cluster.goBack(to: dump)
     while code({ try storage.refresh() }) != .damaged { usleep(5_000) }
     #expect(code { _ = try storage.load(String.self, forKey: "k") } == .damaged)
     let started = cluster.storage(deadline: .seconds(55))
@@ -116,7 +116,7 @@ struct HazardTests {
     // As of a server with many more transactions.
     try cluster.sql(
       "UPDATE securestore.rows SET version = (version::text::bigint + 1000000)::text::xid8")
-    try cluster.restore(cluster.dump())
+    try cluster.goBack(to: cluster.backUp())
     #expect(code { try cluster.storage(deadline: .seconds(59)).open() } == .damaged)
     try cluster.sql(PostgresSchema.migration())
     let storage = cluster.storage(deadline: .seconds(55))

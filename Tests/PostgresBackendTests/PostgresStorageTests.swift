@@ -19,4 +19,12 @@ struct PostgresStorageTests {
   func aSharedStoreKeeps(_ promise: FleetPromise) async throws {
     try await promise.check(over: try SharedCluster.one())
   }
+
+  @Test(arguments: MachinePromise.allCases)
+  func itsMachinesKeep(_ promise: MachinePromise) throws {
+    try promise.check(over: try SharedCluster.one())
+  }
+
+  @Test(arguments: CopyPromise.allCases)
+  func aCopyKeeps(_ promise: CopyPromise) throws { try promise.check(over: SharedCluster.tables()) }
 }

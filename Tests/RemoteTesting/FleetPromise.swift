@@ -1,24 +1,9 @@
 import Foundation
-package import RemoteBackend
+import LocalData
+import RemoteBackend
 import StorageCore
 import TestSupport
 import Testing
-
-/// An engine that tests have started, whatever engine it is.
-package protocol FleetEngine: Sendable {
-  /// A store of this name, which programs with the same key share; another deadline is another program.
-  func store(_ name: String, deadline: Duration, reading: RemoteReading) -> RemoteStorage
-  /// Whether the engine has anything of a store.
-  func holds(_ name: String) throws -> Bool
-}
-
-extension FleetEngine {
-  fileprivate func store(
-    _ name: String, _ deadline: Int64 = 60, reading: RemoteReading = .cached
-  ) -> RemoteStorage {
-    store(name, deadline: .seconds(deadline), reading: reading)
-  }
-}
 
 /// What a store that machines share does over every engine.
 package enum FleetPromise: String, CaseIterable, Sendable {
@@ -26,6 +11,8 @@ package enum FleetPromise: String, CaseIterable, Sendable {
   case whatOneProgramWritesOthersSee
   case updatesOfManyThreadsCount
   case aLinearizableReadSeesWhatNoWatchHasTold
+  /// What LocalData's sync needs.
+  case aReplacementComparesForAllMachines
 
   /// Tries it.
   package func check(over engine: some FleetEngine) async throws {
@@ -34,6 +21,7 @@ package enum FleetPromise: String, CaseIterable, Sendable {
     case .whatOneProgramWritesOthersSee: try await Self.following(engine)
     case .updatesOfManyThreadsCount: try Self.counting(engine)
     case .aLinearizableReadSeesWhatNoWatchHasTold: try Self.reading(engine)
+    case .aReplacementComparesForAllMachines: try await Self.replacement(engine)
     }
   }
 
@@ -102,6 +90,35 @@ package enum FleetPromise: String, CaseIterable, Sendable {
       try one.save(value, forKey: "n")
       usleep(1_100)  // until the age has passed
       #expect(try aged.load(Int.self, forKey: "n") == value)
+    }
+  }
+
+  private static func replacement(_ engine: some FleetEngine) async throws {
+    try engine.store("sync").create()
+    let transports = (0..<4).map { machine in
+      StorageSyncTransport(
+        engine.store("sync", 50 + machine, reading: .linearizable),
+        id: "team")
+    }
+    #expect(try await transports[0].read("counter") == nil)
+    // Each machine adds one, ten times, by what it has read; nobody's addition may be lost.
+    try await withThrowingTaskGroup { group in
+      for transport in transports {
+        group.addTask {
+          var added = 0
+          while added < 10 {
+            let old = try await transport.read("counter")
+            let new = Data([(old?.first ?? 0) + 1])
+            if try await transport.replace("counter", old, with: new) { added += 1 }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    for transport in transports {
+      #expect(try await transport.read("counter") == Data([40]))
+      #expect(try await !transport.replace("counter", nil, with: Data([0])))
+      #expect(try await !transport.replace("counter", Data([39]), with: Data([0])))
     }
   }
 }

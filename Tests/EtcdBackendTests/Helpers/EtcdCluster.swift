@@ -191,11 +191,36 @@ final class EtcdCluster: @unchecked Sendable {
 }
 
 extension EtcdCluster: FleetEngine {
-  func store(_ name: String, deadline: Duration, reading: RemoteReading) -> RemoteStorage {
-    storage("/" + name, deadline: deadline, reading: reading)
+  func store(
+    _ name: String, keySource: KeySource, deadline: Duration, reading: RemoteReading,
+    copy: DelegatedStorage?, port: Int?
+  ) -> RemoteStorage {
+    EtcdStorage(
+      EtcdConfiguration(
+        endpoints: port.map { ["\(scheme)://127.0.0.1:\($0)"] } ?? endpoints, prefix: "/" + name,
+        deadline: deadline, copy: copy),
+      keySource: keySource, reading: reading)
+  }
+
+  func start(_ name: String, _ command: [String]) throws -> Child {
+    try HelperProgram("EtcdTestChild").start([endpoints[0], "/" + name, "60000"] + command)
   }
 
   func holds(_ name: String) throws -> Bool {
     try !control("get", "--prefix", "/\(name)/", "--keys-only").isEmpty
   }
+
+  func removal(of name: String) -> String {
+    "etcdctl del --prefix '/\(name.replacing("'", with: "'\\''"))/'"
+  }
+
+  func remove(_ name: String) throws { try control("del", "--prefix", "/\(name)/") }
+
+  func backUp() throws -> String {
+    let snapshot = "\(path)/\(UUID())"
+    try control("snapshot", "save", snapshot)
+    return snapshot
+  }
+
+  func goBack(to backup: String) throws { try restore(backup) }
 }

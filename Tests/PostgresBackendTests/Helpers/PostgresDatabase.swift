@@ -36,17 +36,13 @@ extension PostgresDatabase {
     ])
   }
 
-  /// Writes the schema and its rows into a file, as an administrator does.
-  ///
-  /// - Returns: the file.
-  func dump() throws -> String {
-    let file = "\(path)/\(schema).dump"
+  func backUp() throws -> String {
+    let file = "\(path)/\(UUID()).dump"
     _ = try Child.run(["pg_dump", "-n", schema, "-f", file, "-d", connection()])
     return file
   }
 
-  /// Puts the schema of a dump in the place of the one that is there.
-  func restore(_ dump: String) throws {
+  func goBack(to dump: String) throws {
     try sql("DROP SCHEMA securestore CASCADE")
     _ = try Child.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", connection(), "-f", dump])
   }
@@ -69,9 +65,26 @@ extension PostgresDatabase {
       keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))), reading: reading)
   }
 
-  func store(_ name: String, deadline: Duration, reading: RemoteReading) -> RemoteStorage {
-    storage(name, deadline: deadline, reading: reading)
+  func store(
+    _ name: String, keySource: KeySource, deadline: Duration, reading: RemoteReading,
+    copy: DelegatedStorage?, port: Int?
+  ) -> RemoteStorage {
+    PostgresStorage(
+      PostgresConfiguration(
+        connection(ports: port.map { [$0] }), store: name, schema: schema, deadline: deadline,
+        copy: copy), keySource: keySource, reading: reading)
   }
+
+  func start(_ name: String, _ command: [String]) throws -> Child {
+    try HelperProgram("PostgresTestChild").start([connection(), name, "60000"] + command)
+  }
+
+  func removal(of name: String) -> String {
+    "UPDATE securestore.rows SET value = NULL, version = pg_current_xact_id() "
+      + "WHERE store = '\(name.replacing("'", with: "''"))'"
+  }
+
+  func remove(_ name: String) throws { try sql(removal(of: name)) }
 
   func holds(_ name: String) throws -> Bool {
     try !sql("SELECT 1 FROM securestore.rows WHERE store = '\(name)'").isEmpty

@@ -1,25 +1,61 @@
-import EtcdBackend
-import Foundation
-import StorageTesting
-import TestSupport
-import Testing
+private import CryptoCore
+private import Foundation
+private import RemoteBackend
+private import StorageCore
+private import StorageTesting
+private import TestSupport
+private import Testing
 
-/// Keys of a store that many machines share.
-struct MachineTests {
-  private func source(_ byte: UInt8) -> KeySource {
+/// Keys of a store that many machines share, over every engine.
+package enum MachinePromise: String, CaseIterable, Sendable {
+  case aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved
+  case whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked
+  case promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey
+  case aMachineDoesNotDiscardTheStoreOfAll
+  case aStoreThatIsRemovedIsAnErrorInProgramsThatRun
+  case whatAMachineSaidStaysInItsStore
+  case aNumberThatAnotherKeyGetsCountsForNoMachine
+  case allKeysAreReplacedOnceAllMachinesHaveTheNewOne
+  case keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled
+
+  /// Tries it.
+  package func check(over engine: some FleetEngine) throws {
+    switch self {
+    case .aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved:
+      try Self.aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved(engine)
+    case .whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked:
+      try Self.whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked(engine)
+    case .promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey:
+      try Self.promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey(engine)
+    case .aMachineDoesNotDiscardTheStoreOfAll:
+      try Self.aMachineDoesNotDiscardTheStoreOfAll(engine)
+    case .aStoreThatIsRemovedIsAnErrorInProgramsThatRun:
+      try Self.aStoreThatIsRemovedIsAnErrorInProgramsThatRun(engine)
+    case .whatAMachineSaidStaysInItsStore:
+      try Self.whatAMachineSaidStaysInItsStore(engine)
+    case .aNumberThatAnotherKeyGetsCountsForNoMachine:
+      try Self.aNumberThatAnotherKeyGetsCountsForNoMachine(engine)
+    case .allKeysAreReplacedOnceAllMachinesHaveTheNewOne:
+      try Self.allKeysAreReplacedOnceAllMachinesHaveTheNewOne(engine)
+    case .keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled:
+      try Self.keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled(engine)
+    }
+  }
+
+  private static func source(_ byte: UInt8) -> KeySource {
     .key(SymmetricKey(data: Data(repeating: byte, count: 32)))
   }
 
   /// A machine whose program looks for its keys in the order given.
-  private func machine(
-    _ cluster: EtcdCluster, _ prefix: String, _ bytes: UInt8..., deadline: Duration = .seconds(60)
-  ) -> EtcdStorage {
-    EtcdStorage(
-      EtcdConfiguration(endpoints: cluster.endpoints, prefix: prefix, deadline: deadline),
-      keySource: .firstAvailable(bytes.map(source)))
+  private static func machine(
+    _ engine: some FleetEngine, _ name: String, _ bytes: UInt8..., deadline: Duration = .seconds(60)
+  ) -> RemoteStorage {
+    engine.store(
+      name, keySource: .firstAvailable(bytes.map(source)), deadline: deadline, reading: .cached,
+      copy: nil, port: nil)
   }
 
-  private func error(_ body: () throws -> Void) -> StorageError? {
+  private static func error(_ body: () throws -> Void) -> StorageError? {
     do {
       try body()
       return nil
@@ -28,21 +64,22 @@ struct MachineTests {
     }
   }
 
-  @Test func aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved() throws {
-    let cluster = try SharedCluster.one()
-    let first = machine(cluster, "/keys", 1)
+  private static func aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved(
+    _ engine: some FleetEngine
+  ) throws {
+    let first = machine(engine, "keys", 1)
     try first.create()
     try first.save("a", forKey: "k")
     try first.acknowledge(as: "web1")
-    try machine(cluster, "/keys", 1, deadline: .seconds(59)).acknowledge(as: "web2")
+    try machine(engine, "keys", 1, deadline: .seconds(59)).acknowledge(as: "web2")
     let old = try #require(try first.keyAdministration.slots().first)
     let new = try first.keyAdministration.add(source(2))
     // One machine has the new key now, and the other has not.
-    let web1 = machine(cluster, "/keys", 1, 2, deadline: .seconds(58))
+    let web1 = machine(engine, "keys", 1, 2, deadline: .seconds(58))
     #expect(try web1.acknowledge(as: "web1").slots == [old.id, new.id])
     for attempt in [
       { try web1.promote(new.id) }, { try web1.removeSlot(old.id) },
-      { try web1.rotate(to: new.id, openedBy: self.source(2)) },
+      { try web1.rotate(to: new.id, openedBy: source(2)) },
     ] {
       let failure = error(attempt)
       #expect(failure?.code == .conflict)
@@ -50,27 +87,28 @@ struct MachineTests {
       #expect(failure?.message.contains("web1,") == false)
       #expect(try web1.keyAdministration.slots().count == 2)
     }
-    let web2 = machine(cluster, "/keys", 2, deadline: .seconds(57))
+    let web2 = machine(engine, "keys", 2, deadline: .seconds(57))
     try web2.acknowledge(as: "web2")
     try web1.promote(new.id)
     #expect(try web1.keyAdministration.slots().map(\.id) == [new.id])
     #expect(try web2.load(String.self, forKey: "k") == "a")
     #expect(
-      error { try machine(cluster, "/keys", 1, deadline: .seconds(56)).open() }?.code == .wrongKey)
+      error { try machine(engine, "keys", 1, deadline: .seconds(56)).open() }?.code == .wrongKey)
     #expect(try web2.machines().map(\.name) == ["web1", "web2"])
     try web2.forget("web1")
     #expect(try web2.machines().map(\.name) == ["web2"])
   }
 
-  @Test func whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked() throws {
-    let cluster = try SharedCluster.one()
-    let first = machine(cluster, "/silent", 1)
+  private static func whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked(
+    _ engine: some FleetEngine
+  ) throws {
+    let first = machine(engine, "silent", 1)
     try first.create()
     let old = try #require(try first.keyAdministration.slots().first)
     let new = try first.keyAdministration.add(source(2))
     for attempt in [
       { try first.promote(new.id) }, { try first.removeSlot(old.id) },
-      { try first.removeSlot(new.id) }, { try first.rotate(to: new.id, openedBy: self.source(2)) },
+      { try first.removeSlot(new.id) }, { try first.rotate(to: new.id, openedBy: source(2)) },
     ] {
       let failure = error(attempt)
       #expect(failure?.code == .conflict)
@@ -80,20 +118,21 @@ struct MachineTests {
     try first.promote(new.id, unacknowledged: true)
     #expect(try first.keyAdministration.slots().map(\.id) == [new.id])
     // Once somebody has said something, that counts, whatever the option says.
-    let second = machine(cluster, "/silent", 2, deadline: .seconds(59))
+    let second = machine(engine, "silent", 2, deadline: .seconds(59))
     try second.acknowledge(as: "web1")
     let third = try second.keyAdministration.add(source(3))
     #expect(error { try second.promote(third.id, unacknowledged: true) }?.code == .conflict)
   }
 
-  @Test func promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey() throws {
-    let cluster = try SharedCluster.one()
-    let first = machine(cluster, "/recovery", 1)
+  private static func promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey(
+    _ engine: some FleetEngine
+  ) throws {
+    let first = machine(engine, "recovery", 1)
     try first.create()
     try first.save("a", forKey: "k")
     let recovery = try first.keyAdministration.exportRecoveryKey()
     let new = try first.keyAdministration.add(source(2))
-    let web1 = machine(cluster, "/recovery", 1, 2, deadline: .seconds(58))
+    let web1 = machine(engine, "recovery", 1, 2, deadline: .seconds(58))
     try web1.acknowledge(as: "web1")
     let before = try web1.keyAdministration.slots()
     for wrong in [source(1), source(3), .recovery(recovery)] {
@@ -108,47 +147,44 @@ struct MachineTests {
     try web1.promote(new.id)
     #expect(
       try web1.keyAdministration.slots().map(\.kind).sorted() == ["key", "recovery key"])
-    let rescued = EtcdStorage(
-      EtcdConfiguration(
-        endpoints: cluster.endpoints, prefix: "/recovery", deadline: .seconds(57)),
-      keySource: .recovery(recovery))
+    let rescued = engine.store("recovery", 57, keySource: .recovery(recovery))
     #expect(try rescued.load(String.self, forKey: "k") == "a")
     try web1.rotate(to: new.id, openedBy: source(2))
     #expect(try web1.load(String.self, forKey: "k") == "a")
   }
 
-  @Test func aMachineDoesNotDiscardTheStoreOfAll() throws {
-    let cluster = try SharedCluster.one()
-    let first = machine(cluster, "/it's one", 1)
+  private static func aMachineDoesNotDiscardTheStoreOfAll(_ engine: some FleetEngine) throws {
+    let first = machine(engine, "it's one", 1)
     try first.create()
     try first.save("a", forKey: "k")
-    let stranger = machine(cluster, "/it's one", 2)
+    let stranger = machine(engine, "it's one", 2)
     let refusal = try #require(error { _ = try stranger.load(String.self, forKey: "k") })
     #expect(refusal.code == .keyUnavailable || refusal.code == .wrongKey)
     #expect(!refusal.message.contains("discard"))
     for storage in [stranger, first] {
       let refusal = try #require(error { try storage.discard() })
       #expect(refusal.code == .unsupported)
-      #expect(refusal.message.hasSuffix("etcdctl del --prefix '/it'\\''s one/'"))
+      #expect(refusal.message.hasSuffix(engine.removal(of: "it's one")), "\(refusal)")
     }
     #expect(try first.load(String.self, forKey: "k") == "a")
   }
 
   /// A program that runs does not take its defaults when somebody removes the store.
-  @Test func aStoreThatIsRemovedIsAnErrorInProgramsThatRun() async throws {
-    let cluster = try SharedCluster.one()
-    let first = machine(cluster, "/removed", 1)
-    let other = machine(cluster, "/removed 2", 1)
+  private static func aStoreThatIsRemovedIsAnErrorInProgramsThatRun(_ engine: some FleetEngine)
+    throws
+  {
+    let first = machine(engine, "removed", 1)
+    let other = machine(engine, "removed 2", 1)
     for storage in [first, other] {
       try storage.create()
       try storage.save("a", forKey: "k")
     }
-    let running = machine(cluster, "/removed", 1, deadline: .seconds(59))
-    let live = LiveEtcd<String>(wrappedValue: "default", running, "k")
+    let running = machine(engine, "removed", 1, deadline: .seconds(59))
+    let live = Live<String, RemoteStorage>(wrappedValue: "default", running, "k")
     #expect(live.wrappedValue == "a")
-    _ = try cluster.control("del", "--prefix", "/removed/")
+    try engine.remove("removed")
     while error({ _ = try running.load(String.self, forKey: "k") }) == nil {
-      try await Task.sleep(for: .milliseconds(2))
+      usleep(2_000)
     }
     let failure = try #require(error { _ = try running.load(String.self, forKey: "k") })
     #expect(failure.code == .unavailable)
@@ -157,9 +193,8 @@ struct MachineTests {
     #expect(try other.load(String.self, forKey: "k") == "a")
   }
 
-  @Test func whatAMachineSaidStaysInItsStore() throws {
-    let cluster = try SharedCluster.one()
-    let first = machine(cluster, "/words", 1)
+  private static func whatAMachineSaidStaysInItsStore(_ engine: some FleetEngine) throws {
+    let first = machine(engine, "words", 1)
     try first.create()
     try first.save("a", forKey: "k")
     try first.acknowledge(as: "web1")
@@ -173,12 +208,12 @@ struct MachineTests {
     #expect(try first.machines().map(\.name) == ["web1"])
   }
 
-  @Test func aNumberThatAnotherKeyGetsCountsForNoMachine() throws {
-    let cluster = try SharedCluster.one()
-    let first = machine(cluster, "/numbers", 1)
+  private static func aNumberThatAnotherKeyGetsCountsForNoMachine(_ engine: some FleetEngine) throws
+  {
+    let first = machine(engine, "numbers", 1)
     try first.create()
     let lost = try first.keyAdministration.add(source(2))
-    try machine(cluster, "/numbers", 2, deadline: .seconds(59)).acknowledge(as: "web2")
+    try machine(engine, "numbers", 2, deadline: .seconds(59)).acknowledge(as: "web2")
     // By a program that asks no machine.
     try first.keyAdministration.remove(lost.id)
     let new = try first.keyAdministration.add(source(3))
@@ -191,32 +226,33 @@ struct MachineTests {
     }
   }
 
-  @Test func allKeysAreReplacedOnceAllMachinesHaveTheNewOne() throws {
-    let cluster = try SharedCluster.one()
-    let old = machine(cluster, "/replace", 1)
+  private static func allKeysAreReplacedOnceAllMachinesHaveTheNewOne(_ engine: some FleetEngine)
+    throws
+  {
+    let old = machine(engine, "replace", 1)
     try old.create()
     for index in 0..<200 { try old.save(index, forKey: "\(index)") }
     let new = try old.keyAdministration.add(source(2))
-    let both = machine(cluster, "/replace", 1, 2, deadline: .seconds(59))
+    let both = machine(engine, "replace", 1, 2, deadline: .seconds(59))
     try both.acknowledge(as: "web1")
-    let other = machine(cluster, "/replace", 2, deadline: .seconds(58))
+    let other = machine(engine, "replace", 2, deadline: .seconds(58))
     try other.acknowledge(as: "web2")
     try both.rotate(to: new.id, openedBy: source(2))
     #expect(try other.load(Int.self, forKey: "7") == 7)
     try other.save(8, forKey: "7")
-    let late = machine(cluster, "/replace", 2, deadline: .seconds(57))
+    let late = machine(engine, "replace", 2, deadline: .seconds(57))
     for index in 0..<200 {
       #expect(try late.load(Int.self, forKey: "\(index)") == (index == 7 ? 8 : index))
     }
     #expect(
-      error { try machine(cluster, "/replace", 1, deadline: .seconds(56)).open() }?.code
+      error { try machine(engine, "replace", 1, deadline: .seconds(56)).open() }?.code
         == .wrongKey)
   }
 
-  @Test func keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled() throws {
-    let cluster = try EtcdCluster()
-    let prefix = "/rotate"
-    let storages = (0..<5).map { cluster.storage(prefix, deadline: .seconds(100 + $0)) }
+  private static func keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled(
+    _ engine: some FleetEngine
+  ) throws {
+    let storages = (0..<5).map { engine.store("rotate", 100 + $0) }
     try storages[0].create()
     for start in stride(from: 0, to: 500, by: 100) {
       try storages[0].transaction { step in
@@ -239,9 +275,8 @@ struct MachineTests {
         writers.leave()
       }
     }
-    let program = HelperProgram("EtcdTestChild")
     for round in 0..<12 {
-      let child = try program.start([cluster.endpoints[0], prefix, "60000", "rotate"])
+      let child = try engine.start("rotate", ["rotate"])
       #expect(child.nextLine() == "begun")
       usleep(UInt32(round * 25_000))
       child.kill()
@@ -251,7 +286,7 @@ struct MachineTests {
     isOver.withLock { $0 = true }
     writers.wait()
     #expect(report.setAside == 0)
-    let late = cluster.storage(prefix, deadline: .seconds(99))
+    let late = engine.store("rotate", 99)
     for (writer, count) in counts.withLock({ $0 }).enumerated() {
       #expect(count > 0)
       #expect(try late.load(Int.self, forKey: "writer \(writer)") == count)
