@@ -275,7 +275,7 @@ package enum MachinePromise: String, CaseIterable, Sendable {
         writers.leave()
       }
     }
-    for round in 0..<12 {
+    for round in 0..<Depth.count(12, day: 4) {
       let child = try engine.start("rotate", ["rotate"])
       #expect(child.nextLine() == "begun")
       usleep(UInt32(round * 25_000))
