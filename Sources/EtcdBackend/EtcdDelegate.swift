@@ -1,4 +1,4 @@
-public import RemoteBackend
+package import RemoteBackend
 internal import StorageCore
 
 extension RemoteDelegate {
@@ -9,7 +9,7 @@ extension RemoteDelegate {
   /// - Parameters:
   ///   - configuration: where the store is.
   ///   - reading: how new the values are that readers get.
-  public convenience init(_ configuration: EtcdConfiguration, reading: RemoteReading = .cached) {
+  package convenience init(_ configuration: EtcdConfiguration, reading: RemoteReading = .cached) {
     self.init(reading: reading, EtcdConfiguration.advice) { () throws(StorageError) in
       try configuration.way()
     }

@@ -1,10 +1,10 @@
-public import CryptoCore
-public import StorageCore
+package import CryptoCore
+package import StorageCore
 
 /// Sealed records in an engine that machines share; what a ``RemoteStorage`` stores them through.
 ///
 /// All delegates of one configuration in a process share one copy in memory and one watch.
-public final class RemoteDelegate: RecordPlace {
+package final class RemoteDelegate: RecordPlace {
   /// What an engine's users are told.
   package struct Advice: Sendable {
     /// Where to look if there is no store, and how one is made.
@@ -38,22 +38,22 @@ public final class RemoteDelegate: RecordPlace {
   package func place() throws(StorageError) -> RemotePlace { try handle.object() }
 
   /// True: a call may ask the engine.
-  public var asksOthers: Bool { true }
+  package var asksOthers: Bool { true }
 
   /// Identifies the store; nil for a configuration that is wrong.
-  public var identity: DelegateIdentity? { handle.identity }
+  package var identity: DelegateIdentity? { handle.identity }
 
   /// The store's address, for errors; nil for a configuration that is wrong.
-  public var location: String? { handle.location }
+  package var location: String? { handle.location }
 
   /// What the program may do here; a missing store is never made by a write.
-  public var allowance: StoreAccess { handle.known?.allowance ?? .mustExist }
+  package var allowance: StoreAccess { handle.known?.allowance ?? .mustExist }
 
   /// The name of the store, to which the keys are bound.
-  public func place() throws(StorageError) -> String { try handle.object().place() as String }
+  package func place() throws(StorageError) -> String { try handle.object().place() as String }
 
   /// How many writes a transaction may have; 1 for a configuration that is wrong.
-  public var commitLimit: Int {
+  package var commitLimit: Int {
     do throws(StorageError) { return try place().commitLimit } catch {
       return 1  // every use throws the error
     }
@@ -62,7 +62,7 @@ public final class RemoteDelegate: RecordPlace {
   /// The header and its version.
   ///
   /// - Throws: `StorageError` when the store can't be read for the first time.
-  public func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
+  package func header() throws(StorageError) -> (header: [UInt8]?, version: UInt64) {
     try place().header()
   }
 
@@ -70,21 +70,21 @@ public final class RemoteDelegate: RecordPlace {
   ///
   /// - Throws: `StorageError`, or what `body` throws; the header is then unchanged, except with
   ///   the code `outcomeUnknown`.
-  public func updateHeader(
+  package func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 { try place().updateHeader(body) }
 
   /// The record under `name`, and the version of the header that was current when it was read.
   ///
   /// - Throws: `StorageError` when the store can't be read.
-  public func lookup(
+  package func lookup(
     _ name: NameHash
   ) throws(StorageError) -> (record: [UInt8]?, headerVersion: UInt64) {
     try place().lookup(name, reading)
   }
 
   /// Copies a record out of memory, where the reader takes what memory has.
-  public func copyRecord(
+  package func copyRecord(
     _ name: NameHash, into buffer: UnsafeMutableRawBufferPointer
   ) throws(StorageError) -> RecordCopy? {
     guard case .cached = reading else { return nil }
@@ -94,7 +94,7 @@ public final class RemoteDelegate: RecordPlace {
   /// Makes all of `writes` or none, in one atomic step, if the header has the given version.
   ///
   /// - Throws: `StorageError`; nothing is then changed, except with the code `outcomeUnknown`.
-  public func commit(
+  package func commit(
     _ writes: [RecordWrite], headerVersion: UInt64
   ) throws(StorageError) -> CommitOutcome {
     try place().commit(writes, headerVersion: headerVersion)
@@ -103,17 +103,17 @@ public final class RemoteDelegate: RecordPlace {
   /// The names of all records.
   ///
   /// - Throws: `StorageError` when the store can't be read.
-  public func names() throws(StorageError) -> [NameHash] { try place().names(reading) }
+  package func names() throws(StorageError) -> [NameHash] { try place().names(reading) }
 
   /// All records of one moment.
-  public func allRecords() throws(StorageError) -> AllRecords? {
+  package func allRecords() throws(StorageError) -> AllRecords? {
     try place().allRecords(reading)
   }
 
   /// Refuses: the machines share the store, and one that lacks its key must not remove it for all.
   ///
   /// - Throws: `StorageError`: `unsupported`, with what the engine's administrator does.
-  public func discard() throws(StorageError) {
+  package func discard() throws(StorageError) {
     throw StorageError(
       .unsupported,
       "machines share the store, so no program discards it. Where it is to go for all of them, stop them "
@@ -121,7 +121,7 @@ public final class RemoteDelegate: RecordPlace {
   }
 
   /// Calls `observer` for each change of any machine.
-  public func observe(
+  package func observe(
     _ observer: @escaping @Sendable (RecordChange) -> Void
   ) -> ChangeObservation {
     do throws(StorageError) { return try place().observe(observer) } catch {
