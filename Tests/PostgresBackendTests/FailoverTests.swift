@@ -75,6 +75,9 @@ import Testing
     let others = [0, 1, 2].filter { $0 != 0 }
     try program(cluster, others).save("new", forKey: "k")
     try cluster.stop(0, isOver: true)
+    let servers = try program(cluster, [0, 1, 2]).servers()
+    #expect(servers[0].caution?.contains("replaced") == true)
+    #expect(servers[new].caution?.contains("replaced") != true)
     let exact = program(cluster, [0], deadline: .seconds(5), reading: .linearizable)
     for _ in 0..<3 {
       #expect(code { _ = try exact.load(String.self, forKey: "k") } == .unavailable)
@@ -111,6 +114,14 @@ import Testing
     while code({ try storage.refresh() }) != .damaged { usleep(10_000) }
     #expect(code { _ = try storage.load(String.self, forKey: "k") } == .damaged)
     #expect(try program(cluster, [1]).load(String.self, forKey: "k") == "kept")
+  }
+
+  @Test func aPrimaryWithoutItsStandbysSaysThatCommitsWait() throws {
+    let cluster = try PostgresCluster(standbys: 1, fsync: true)
+    let storage = program(cluster, [0])
+    #expect(try storage.servers()[0].caution == nil)
+    cluster.kill(1)
+    while try storage.servers()[0].caution?.contains("no standby") != true { usleep(10_000) }
   }
 
   // MARK: Chaos

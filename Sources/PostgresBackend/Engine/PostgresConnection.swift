@@ -211,11 +211,7 @@ final class PostgresConnection: @unchecked Sendable {
     let found = unsafe take(options).values
     let message = unsafe SystemText.shown(sps_PQerrorMessage(probe))
     guard message.contains("target_session_attrs") else {
-      // Without libpq's text, which may show a password.
-      throw StorageError(
-        .invalid,
-        "libpq does not understand the connection; it is written like host=db1,db2 dbname=shop, or as "
-          + "a URL postgresql://db1,db2/shop")
+      throw PostgresFailure.ofSettings(message)
     }
     func list(_ keyword: String) -> [String] {
       let value = found[keyword] ?? ""

@@ -27,7 +27,7 @@ extension PostgresEngine {
       throw StorageError(
         .damaged,
         "the rows are newer than the server, as after a dump was restored; let the tables' owner run "
-          + "PostgresSchema's migration again", path: title)
+          + "PostgresSchema's migration again, which securestore init --sql prints", path: title)
     }
     note(Self.caution(words))
     return words[0]

@@ -120,7 +120,8 @@ struct PostgresFailure: Error {
     case "3F000", "42P01":
       return .refused(
         .unavailable,
-        "the database has no tables for stores in this schema; let its owner run PostgresSchema's migration"
+        "the database has no tables for stores in this schema; let its owner run PostgresSchema's migration, "
+          + "which securestore init --sql prints"
       )
     // A server that ends by it, as without room for its log, may have made the commit before.
     case "53100" where !isFatal, "53000" where !isFatal:
@@ -147,11 +148,28 @@ struct PostgresFailure: Error {
         return .refused(.denied, "the connection can't be encrypted as it must be")
       }
       if reason.contains("no password supplied") {
-        return .refused(.denied, "PostgreSQL asks for a password, and nobody gave one")
+        return .refused(
+          .denied,
+          "PostgreSQL asks for a password, and there is none: write it into a passfile with the mode 0600, or "
+            + "use --postgres-password-command, in a program PostgresConfiguration.password")
       }
     }
     if stage == .connecting { return .notDone }
     return isFatal ? .unknown : .refused(.io, "PostgreSQL refuses it")
+  }
+
+  /// The error of settings that libpq refuses; only what it says of a service shows no password.
+  static func ofSettings(_ message: String) -> StorageError {
+    let ofService = ["definition of service", "service file", "syntax error in service file"]
+    guard ofService.contains(where: message.hasPrefix) else {
+      return StorageError(
+        .invalid,
+        "libpq does not understand the connection; it is written like host=db1,db2 dbname=shop, or as "
+          + "a URL postgresql://db1,db2/shop")
+    }
+    return StorageError(
+      .invalid,
+      "libpq can't use the service of the connection: \(message.split(separator: "\n").first ?? "")")
   }
 
   /// The error of a call after which nothing more is tried.

@@ -7,18 +7,19 @@ internal import StorageCore
 /// mode. Rows are the columns key, value and version; one without a key tells the moment.
 struct PostgresStatements {
   /// The facts of a server before it was asked.
-  static let noFacts = [String](repeating: "", count: 6)
+  static let noFacts = [String](repeating: "", count: 7)
 
-  /// What makes a commit's worth: the last three facts.
+  /// What makes a commit's worth: three facts.
   private static let settings =
     "current_setting('fsync'), current_setting('synchronous_commit'), "
     + "current_setting('synchronous_standby_names')"
 
-  /// The facts of a server; the name of a file of its log begins with the timeline.
+  /// The facts of a server, the last one the number of its standbys; the name of a file of its log begins
+  /// with the timeline.
   static let server =
     "SELECT current_setting('server_version'), pg_is_in_recovery()::text, CASE WHEN pg_is_in_recovery() "
     + "THEN (SELECT to_hex(timeline_id) FROM pg_control_checkpoint()) "
-    + "ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END, \(settings)"
+    + "ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END, \(settings), (SELECT count(*)::text FROM pg_stat_replication)"
 
   /// System identifier and table, version of the schema, and whether rows are of another server, behind
   /// which are the facts that decide what a commit is worth.

@@ -104,8 +104,11 @@ gives 24 web1 slots promote 2 "${store[@]}"
 gives 0 '"machine":"web1"' slots acknowledge --machine web1 --json "${store[@]}"
 gives 0 "from now on" slots promote 1 "${store[@]}"
 gives 0 "sealed" rotate --root --same-key --yes "${store[@]}"
+gives 2 "has acknowledged none" doctor "${store[@]}"
 gives 0 secret1 get A "${store[@]}"
 gives 18 "" reset --yes "${store[@]}"
+
+gives 64 "service" get A --postgres "service=nowhere" --store shop --key-file "$work/fleet.key"
 
 # Doctor: one server has no standby that keeps its commits.
 gives 2 "PostgreSQL 127.0.0.1:$port" doctor "${store[@]}"

@@ -21,6 +21,11 @@ extension SharedStore {
     let slots = machine.slots.sorted().map { "\($0)" }.joined(separator: ", ")
     let time = Date(timeIntervalSince1970: Double(machine.time)).formatted(.iso8601)
     let ahead = Double(machine.time) - Date().timeIntervalSince1970
+    guard !slots.isEmpty else {
+      return Finding(
+        "machine \(machine.name)", .absent,
+        "has acknowledged none of the slots that are left; run slots acknowledge there")
+    }
     let said =
       "opened \(machine.slots.count == 1 ? "slot" : "slots") \(slots) at \(time) by its clock"
     guard ahead < clockTolerance else {
