@@ -44,7 +44,8 @@ extension PostgresServer {
     PostgresServer(
       address: address, failure: failure, version: version, isPrimary: isPrimary,
       timeline: timeline,
-      caution: "\(newest.address) has replaced it as the primary: stop it, and make it a standby, as by "
+      caution:
+        "\(newest.address) has replaced it as the primary: stop it, and make it a standby, as by "
         + "pg_rewind", latency: latency)
   }
 }
@@ -64,7 +65,8 @@ extension PostgresEngine {
     let isPrimary = words[1] == "false"
     return PostgresServer(
       address: hostTexts[host], failure: failure, version: words[0], isPrimary: isPrimary,
-      timeline: Int(words[2], radix: 16) ?? 0, caution: isPrimary ? Self.caution(words) ?? Self.waiting(words) : nil,
+      timeline: Int(words[2], radix: 16) ?? 0,
+      caution: isPrimary ? Self.caution(words) ?? Self.waiting(words) : nil,
       latency: .nanoseconds(MonotonicTime.now.since(start)))
   }
 

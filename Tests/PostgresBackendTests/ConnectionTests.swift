@@ -134,6 +134,14 @@ struct ConnectionTests {
     #expect(servers[1].failure?.code == .unavailable)
   }
 
+  @Test func aPrimaryWithoutItsStandbysSaysThatCommitsWait() throws {
+    let cluster = try PostgresCluster(standbys: 1, fsync: true)
+    let storage = storage(cluster.connection(ports: cluster.ports))
+    #expect(try storage.servers()[0].caution == nil)
+    cluster.kill(1)
+    while try storage.servers()[0].caution?.contains("no standby") != true { usleep(10_000) }
+  }
+
   @Test func aChildOfAForkIsToldThatItCantGoOn() throws {
     let cluster = try SharedCluster.one()
     let storage = cluster.storage("fork")

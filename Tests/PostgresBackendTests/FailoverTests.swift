@@ -116,14 +116,6 @@ import Testing
     #expect(try program(cluster, [1]).load(String.self, forKey: "k") == "kept")
   }
 
-  @Test func aPrimaryWithoutItsStandbysSaysThatCommitsWait() throws {
-    let cluster = try PostgresCluster(standbys: 1, fsync: true)
-    let storage = program(cluster, [0])
-    #expect(try storage.servers()[0].caution == nil)
-    cluster.kill(1)
-    while try storage.servers()[0].caution?.contains("no standby") != true { usleep(10_000) }
-  }
-
   // MARK: Chaos
 
   @Test(arguments: [1, 2, 3])

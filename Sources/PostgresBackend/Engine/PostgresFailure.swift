@@ -169,7 +169,8 @@ struct PostgresFailure: Error {
     }
     return StorageError(
       .invalid,
-      "libpq can't use the service of the connection: \(message.split(separator: "\n").first ?? "")")
+      "libpq can't use the service of the connection: \(message.split(separator: "\n").first ?? "")"
+    )
   }
 
   /// The error of a call after which nothing more is tried.
