@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Runs systemd as the first process of a machine of its own, which is a namespace, and starts a unit there. The
 # machine ends by the unit's SuccessAction=exit-force or FailureAction=exit-force, and its code is that of the unit.
-# Its units are those of the folder FOLDER/units. Its disk is read-only, but for FOLDER, and for /run and /var/lib,
-# which are in memory. What systemd says is in FOLDER/console.
+# Its units are those of the folder FOLDER/units. Its disk is read-only, but for FOLDER, /tmp and /var/tmp, and for
+# /run and /var/lib, which are in memory. What systemd says is in FOLDER/console.
 # Usage, as root: scripts/systemd.sh FOLDER UNIT
 set -euo pipefail
 
 folder=$(realpath "$1")
 unit=$2
 if [[ ${3:-} == inside ]]; then
-  mount --bind "$folder" "$folder"
+  for place in /tmp /var/tmp "$folder"; do mount --bind "$place" "$place"; done
   mount -o remount,bind,ro /
   # systemd mounts a credential elsewhere than where its service sees it.
   mount --make-rshared /

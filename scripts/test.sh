@@ -100,7 +100,7 @@ outside() {
   scripts/private-env.sh "$of/deps.sh" || result=1
   scripts/private-env.sh scripts/tpm-guide.sh "$bin/securestore" || result=1
   scripts/private-env.sh scripts/mounts.sh "$bin/VaultTestChild" || result=1
-  [[ ${CI:-} != true ]] || ! grep -a '➜ skipped' "$work/outside.log" || result=1
+  [[ ${CI:-} != true ]] || ! grep -aq '➜ skipped' "$work/outside.log" || result=1
   ((result == 0)) || grep -a -E '^[a-z]+: ' "$work/outside.log" | tail -20 >>"$SPS_FAILURES"
   return "$result"
 }

@@ -11,7 +11,8 @@ work=$(mktemp -d)
 trap 'end_tpm; rm -rf "$work"' EXIT
 mkdir "$work/bin" "$work/units"
 ln -s "$(realpath "$1")" "$work/bin/securestore"
-export PATH=$work/bin:$PATH
+export PATH=$work/bin:$PATH XDG_DATA_HOME=$work/data
+mkdir -m 700 "$XDG_DATA_HOME"
 cd "$work"
 
 fail() {
