@@ -23,7 +23,7 @@ extension EtcdConfiguration {
       "there is no store below this prefix in etcd, and none was made; check the addresses and "
       + "the prefix. A new store is made once, on one machine, by EtcdStorage.create() or securestore "
       + "init --etcd",
-    removal: { prefix in
+    removal: { prefix, _ in
       // As a shell reads it.
       let name = prefix.split(separator: "'", omittingEmptySubsequences: false)
         .joined(separator: "'\\''")

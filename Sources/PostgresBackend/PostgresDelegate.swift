@@ -25,9 +25,10 @@ extension PostgresConfiguration {
       "there is no store of this name in the database, and none was made; check the connection "
       + "and the name. A new store is made once, on one machine, by PostgresStorage.create() or "
       + "securestore init --postgres",
-    removal: { store in
-      "the tables' owner run: UPDATE securestore.rows SET value = NULL, "
-        + "version = pg_current_xact_id() WHERE store = \(PostgresText.literal(store))"
+    removal: { store, engine in
+      let schema = (engine as? PostgresEngine)?.schema ?? "securestore"
+      return "the tables' owner run: UPDATE \(PostgresText.identifier(schema)).rows "
+        + "SET value = NULL, version = pg_current_xact_id() WHERE store = \(PostgresText.literal(store))"
     })
 
   /// The way to the store.

@@ -58,7 +58,9 @@ extension PostgresEngine {
     do throws(PostgresFailure) {
       let deadline = Deadline(after: .seconds(3))
       let connection = try connect(host, writing: false, by: deadline)
-      try connection.ask(PostgresStatements.server, by: deadline) { words = $0.texts }
+      try connection.ask(PostgresStatements.server, by: deadline) {
+        words = $0.texts(words.count)
+      }
     } catch {
       failure = error.error(of: .read, at: hostTexts[host])
     }

@@ -11,17 +11,15 @@ extension PostgresStorage {
     let place = try delegate.place() as RemotePlace
     guard let engine = place.engine as? PostgresEngine else { return }
     let deadline = Deadline(after: place.deadline)
-    let connection = try engine.connect(by: deadline)
-    do throws(PostgresFailure) {
-      let name = PostgresText.literal(PostgresText.identifier(engine.schema) + ".schema_version")
+    let name = PostgresText.literal(PostgresText.identifier(engine.schema) + ".schema_version")
+    // As a read, since it can be done again.
+    try engine.call(.read, by: deadline) { (connection) throws(PostgresFailure) in
       var isThere = false
       try connection.ask("SELECT to_regclass(\(name)) IS NOT NULL", by: deadline) { fields in
         isThere = fields[0] == [1]
       }
       if isThere { return }
       try connection.ask(PostgresSchema.statement(schema: engine.schema), by: deadline)
-    } catch {
-      throw error.error(of: .write, at: engine.title)
     }
   }
 }

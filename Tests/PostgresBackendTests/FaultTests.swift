@@ -75,6 +75,20 @@ struct FaultTests {
       CREATE TRIGGER t BEFORE INSERT OR UPDATE ON securestore.rows
         FOR EACH ROW EXECUTE FUNCTION securestore.drops()
       """, undo: "DROP TRIGGER t ON securestore.rows", write: .damaged, read: nil),
+    Fault(
+      testDescription: "functions of another that would fit better",
+      setting: "search_path = securestore", held: nil,
+      changed: """
+        CREATE FUNCTION securestore.concat_ws(text, xid8, pg_snapshot, text) RETURNS text
+          LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END';
+        CREATE FUNCTION securestore.convert_to(text, text) RETURNS bytea
+          LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END';
+        CREATE FUNCTION securestore.convert_from(bytea, text) RETURNS text
+          LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END';
+        CREATE FUNCTION securestore.joined(text, oid) RETURNS text
+          LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END';
+        CREATE OPERATOR securestore.|| (LEFTARG = text, RIGHTARG = oid, FUNCTION = securestore.joined)
+        """, undo: "", write: nil, read: nil),
     .changed(
       "a table that is away", "\(rows) RENAME TO elsewhere",
       undo: "ALTER TABLE securestore.elsewhere RENAME TO rows", write: .unavailable,

@@ -148,6 +148,52 @@ struct HazardTests {
     #expect(try exact.load(Int.self, forKey: "n") == times)
   }
 
+  // MARK: Warnings
+
+  @Test(arguments: ["warning", "error"])
+  func aWriteWhoseWaitForAStandbyIsCancelledIsNotAcknowledged(_ level: String) throws {
+    let cluster = try PostgresCluster()
+    try cluster.sql("CREATE ROLE w LOGIN IN ROLE securestore_writer")
+    try cluster.sql("ALTER ROLE w SET client_min_messages = \(level)")
+    let storage = cluster.storage(role: "w", deadline: .seconds(3))
+    try storage.create()
+    try storage.save("before", forKey: "k")
+    try cluster.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+    try cluster.sql("SELECT pg_reload_conf()")
+    let isOver = Lock(false)
+    let canceller = DispatchGroup()
+    canceller.enter()
+    DetachedThread.start("canceller") {
+      while !isOver.withLock({ $0 }) {
+        #expect(throws: Never.self) {
+          try cluster.sql(
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+        }
+      }
+      canceller.leave()
+    }
+    #expect(code { try storage.save("after", forKey: "k") } == .outcomeUnknown)
+    let exact = cluster.storage(role: "w", deadline: .seconds(2), reading: .linearizable)
+    #expect(code { _ = try exact.load(String.self, forKey: "k") } == .unavailable)
+    isOver.withLock { $0 = true }
+    canceller.wait()
+  }
+
+  @Test func aServerThatWantsAVacuumIsUsed() throws {
+    let cluster = try SharedCluster.tables()
+    let proxy = FaultProxy(to: cluster.ports[0])
+    defer { proxy.end() }
+    try cluster.storage().create()
+    let exact = cluster.storage(port: proxy.port, reading: .linearizable)
+    try exact.save("before", forKey: "k")
+    // What GetNewTransactionId() of the server says from 40 million transactions before the last.
+    let fields = "SWARNING\0VWARNING\0C01000\0Mmust be vacuumed\0RGetNewTransactionId\0\0"
+    proxy.mode = .answersAfter(
+      [UInt8(ascii: "N"), 0, 0, 0, UInt8(fields.utf8.count + 4)] + fields.utf8)
+    try exact.save("after", forKey: "k")
+    #expect(try exact.load(String.self, forKey: "k") == "after")
+  }
+
   @Test func removalsAreSweptOnceThereAreManyAndNobodyMissesOne() throws {
     let cluster = try SharedCluster.tables()
     let storage = cluster.storage()

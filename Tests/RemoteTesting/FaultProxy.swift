@@ -18,6 +18,8 @@ package final class FaultProxy: Sendable {
     case muteAnswers
     /// The next request of each connection arrives; then the connection is closed.
     case cutAfterRequest
+    /// Answers arrive after these bytes.
+    case answersAfter([UInt8])
     /// Connections are closed at once.
     case refuse
   }
@@ -111,6 +113,7 @@ package final class FaultProxy: Sendable {
           usleep(1_000)
           continue
         }
+        if case .answersAfter(let bytes) = mode, !put(bytes[...], client) { return }
         guard move(server, client) else { return }
       }
     }
@@ -122,13 +125,17 @@ package final class FaultProxy: Sendable {
     guard count > 0 else { return false }
     if case .slow(let rate) = mode { usleep(UInt32(count * 1_000_000 / rate)) }
     state.withLock { $0.captured?.append(contentsOf: buffer.prefix(count)) }
-    var sent = 0
-    while sent < count {
-      let written = unsafe buffer.withUnsafeBytes {
-        unsafe send(to, $0.baseAddress! + sent, count - sent, Int32(MSG_NOSIGNAL))
+    return put(buffer.prefix(count), to)
+  }
+
+  private func put(_ bytes: ArraySlice<UInt8>, _ to: Int32) -> Bool {
+    var rest = bytes
+    while !rest.isEmpty {
+      let written = unsafe rest.withUnsafeBytes {
+        unsafe send(to, $0.baseAddress!, $0.count, Int32(MSG_NOSIGNAL))
       }
       guard written > 0 else { return false }
-      sent += written
+      rest = rest.dropFirst(written)
     }
     return true
   }

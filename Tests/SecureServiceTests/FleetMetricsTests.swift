@@ -46,7 +46,7 @@
         ["\(UUID())"], place: "fleet", access: .readWrite, deadline: .milliseconds(200), copy: nil
       ) { MemoryEngine(cluster, fate: { isAway.load(ordering: .relaxed) ? .refused : .done }) }
       let delegate = RemoteDelegate(
-        reading: .cached, .init(missing: "make it") { "remove \($0)" }
+        reading: .cached, .init(missing: "make it") { name, _ in "remove \(name)" }
       ) { way }
       let storage = RemoteStorage(delegate, keySource: .key(key))
       try storage.create()

@@ -31,7 +31,6 @@
   f(ExecStatusType, PQresultStatus, (const PGresult *result), (result))                               \
   f(char *, PQresultErrorField, (const PGresult *result, int field), (result, field))                 \
   f(int, PQntuples, (const PGresult *result), (result))                                               \
-  f(int, PQnfields, (const PGresult *result), (result))                                               \
   f(int, PQgetisnull, (const PGresult *result, int row, int column), (result, row, column))           \
   f(char *, PQgetvalue, (const PGresult *result, int row, int column), (result, row, column))         \
   f(int, PQgetlength, (const PGresult *result, int row, int column), (result, row, column))           \

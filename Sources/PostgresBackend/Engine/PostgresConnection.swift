@@ -21,6 +21,10 @@ final class PostgresConnection: @unchecked Sendable {
   /// How long nothing may arrive, in nanoseconds, before a server counts as away.
   private static let patience: Int64 = 2_000_000_000
 
+  /// The server's functions that warn each transaction when VACUUM has not run for long, which tells
+  /// nothing of the commit.
+  private static let usualWarners = ["GetNewTransactionId", "GetNewMultiXactId"]
+
   /// What the server warned of during a call; used by the thread that calls.
   private final class Notices {
     var warning: String?
@@ -78,8 +82,8 @@ final class PostgresConnection: @unchecked Sendable {
     /// The text of a column; empty for NULL.
     func text(_ column: Int32) -> String { String(decoding: self[column] ?? [], as: UTF8.self) }
 
-    /// The texts of all columns.
-    var texts: [String] { (0..<(unsafe sps_PQnfields(result))).map { text($0) } }
+    /// The texts of so many columns; empty where something else answers that has fewer.
+    func texts(_ count: Int) -> [String] { (0..<Int32(count)).map { text($0) } }
 
     /// The number of a column of eight bytes; 0 for NULL.
     func number(_ column: Int32) -> UInt64 {
@@ -110,7 +114,9 @@ final class PostgresConnection: @unchecked Sendable {
       connection,
       { notices, result in
         guard let notices = unsafe notices,
-          unsafe PostgresFailure.field(PostgresFailure.Field.severity, of: result) == "WARNING"
+          unsafe PostgresFailure.field(PostgresFailure.Field.severity, of: result) == "WARNING",
+          unsafe !PostgresConnection.usualWarners.contains(
+            PostgresFailure.field(PostgresFailure.Field.function, of: result))
         else { return }
         unsafe Unmanaged<Notices>.fromOpaque(notices).takeUnretainedValue().warning =
           PostgresFailure.field(PostgresFailure.Field.message, of: result)
@@ -131,7 +137,8 @@ final class PostgresConnection: @unchecked Sendable {
     if process.isCurrent { unsafe sps_PQfinish(connection) }
   }
 
-  private static func start(
+  /// Begins to connect, by settings whose copies here are wiped; nil without memory.
+  static func start(
     _ settings: [(String, String)], _ password: SecureBytes? = nil
   ) -> OpaquePointer? {
     var names = unsafe settings.map { unsafe UnsafePointer(strdup($0.0)) }
@@ -159,84 +166,9 @@ final class PostgresConnection: @unchecked Sendable {
     return unsafe sps_PQconnectStartParams(names + [nil], values + [nil], 1)
   }
 
-  private static func wipe(_ text: UnsafeMutablePointer<CChar>?) {
+  /// Wipes a text.
+  static func wipe(_ text: UnsafeMutablePointer<CChar>?) {
     if let text = unsafe text { unsafe explicit_bzero(text, strlen(text)) }
-  }
-
-  /// What libpq's options say, and whether secrets are among them, which are wiped; frees the options.
-  private static func take(
-    _ options: UnsafeMutablePointer<PQconninfoOption>
-  ) -> (values: [String: String], hasSecrets: Bool) {
-    defer { unsafe sps_PQconninfoFree(options) }
-    var (values, hasSecrets) = ([String: String](), false)
-    var option = unsafe options
-    while let keyword = unsafe option.pointee.keyword {
-      if let value = unsafe option.pointee.val {
-        // PQconninfo(3): "*" is a value that is not shown.
-        if unsafe SystemText.shown(option.pointee.dispchar) == "*" {
-          hasSecrets = true
-          unsafe wipe(value)
-        } else {
-          values[unsafe SystemText.shown(keyword)] = unsafe SystemText.shown(value)
-        }
-      }
-      unsafe option += 1
-    }
-    return (values, hasSecrets)
-  }
-
-  /// Loads libpq, with which no program is linked.
-  private static func load() throws(StorageError) {
-    var reason = [CChar](repeating: 0, count: 512)
-    guard unsafe sps_pq_load(&reason, reason.count) == 0 else { return }
-    throw StorageError(
-      .unsupported,
-      "stores in PostgreSQL need its C library, libpq.so.5: install the package libpq5 "
-        + "(\(unsafe SystemText.shown(reason)))")
-  }
-
-  /// The hosts of settings, with their addresses and ports, and the database; nothing is connected to.
-  ///
-  /// - Throws: `invalid` for settings that libpq does not understand, `unsupported` without libpq.
-  static func hosts(
-    of settings: [(String, String)]
-  ) throws(StorageError) -> (hosts: [[(String, String)]], database: String) {
-    try load()
-    // libpq takes all its places together before it refuses this value.
-    guard
-      let probe = unsafe start(settings + [("target_session_attrs", "none")]),
-      let options = unsafe sps_PQconninfo(probe)
-    else { throw StorageError(.io, "there is no memory for a connection") }
-    defer { unsafe sps_PQfinish(probe) }
-    let found = unsafe take(options).values
-    let message = unsafe SystemText.shown(sps_PQerrorMessage(probe))
-    guard message.contains("target_session_attrs") else {
-      throw PostgresFailure.ofSettings(message)
-    }
-    func list(_ keyword: String) -> [String] {
-      let value = found[keyword] ?? ""
-      return value.isEmpty
-        ? [] : value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-    }
-    let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"))
-    let hosts = (0..<max(names.count, addresses.count, 1)).map { index in
-      var host: [(String, String)] = []
-      if !names.isEmpty { host.append(("host", names[index])) }
-      if !addresses.isEmpty { host.append(("hostaddr", addresses[index])) }
-      if !ports.isEmpty { host.append(("port", ports.count == 1 ? ports[0] : ports[index])) }
-      return host
-    }
-    return (hosts, found["dbname"] ?? "")
-  }
-
-  /// Whether a text of settings holds a secret.
-  ///
-  /// - Throws: `unsupported` without libpq.
-  static func namesPassword(_ text: String) throws(StorageError) -> Bool {
-    try load()
-    // The name of a database alone is no such text.
-    guard let options = unsafe sps_PQconninfoParse(text, nil) else { return false }
-    return unsafe take(options).hasSecrets
   }
 
   // MARK: Calls
@@ -355,7 +287,8 @@ final class PostgresConnection: @unchecked Sendable {
     let end = Deadline(after: .nanoseconds(Self.patience))
     while true {
       let left = min(deadline.nanoseconds, end.nanoseconds)
-      if try isReady(events, within: left, stage) { return }
+      // What goes on and on is not waited for, either.
+      if try isReady(events, within: left, stage), !deadline.isOver { return }
       guard left > 0 else {
         isBroken = true
         throw PostgresFailure(ofTimeWhile: stage)

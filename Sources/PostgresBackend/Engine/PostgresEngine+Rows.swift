@@ -14,7 +14,9 @@ extension PostgresEngine {
   func history(by deadline: Deadline) throws(StorageError) -> String {
     var words = PostgresStatements.noFacts
     try call(.read, by: deadline) { (connection) throws(PostgresFailure) in
-      _ = try connection.ask(statements.history, [.text(store)], by: deadline) { words = $0.texts }
+      _ = try connection.ask(statements.history, [.text(store)], by: deadline) {
+        words = $0.texts(words.count)
+      }
     }
     guard words[1] == "\(PostgresSchema.version)" else {
       throw StorageError(

@@ -36,6 +36,7 @@ struct PostgresFailure: Error {
     static let severity = Int32(UInt8(ascii: "V"))
     static let state = Int32(UInt8(ascii: "C"))
     static let message = Int32(UInt8(ascii: "M"))
+    static let function = Int32(UInt8(ascii: "R"))
   }
 
   /// What libpq says where it, or the server, refuses the other end; an end that is cut off in the middle
@@ -131,6 +132,10 @@ struct PostgresFailure: Error {
     case "57014":
       return .refused(
         .timedOut, "the server ended the statement, as by its statement_timeout; nothing was done")
+    case "22P05":
+      return .refused(
+        .invalid,
+        "the name of the store or of its schema has characters that the database's encoding lacks")
     case "54000": return .refused(.invalid, "the write is larger than PostgreSQL takes")
     default: break
     }

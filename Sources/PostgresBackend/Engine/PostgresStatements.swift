@@ -4,7 +4,9 @@ internal import StorageCore
 /// The statements that are used, over the tables of ``PostgresSchema``.
 ///
 /// None is prepared, and none needs a session's state, so they work through a pooler in transaction
-/// mode. Rows are the columns key, value and version; one without a key tells the moment.
+/// mode. Rows are the columns key, value and version; one without a key tells the moment. Where a call
+/// fits its function only after a conversion, it names the schema: whoever may create a function that
+/// fits better, as everybody may in the schema `public` before PostgreSQL 15, would else be called.
 struct PostgresStatements {
   /// The facts of a server before it was asked.
   static let noFacts = [String](repeating: "", count: 7)
@@ -13,6 +15,10 @@ struct PostgresStatements {
   private static let settings =
     "current_setting('fsync'), current_setting('synchronous_commit'), "
     + "current_setting('synchronous_standby_names')"
+
+  /// Lets a transaction hear the warning that its commit did not wait for the standbys, which a role with
+  /// another `client_min_messages` is not told.
+  private static let hearing = "set_config('client_min_messages', 'warning', true)"
 
   /// The facts of a server, the last one the number of its standbys; the name of a file of its log begins
   /// with the timeline.
@@ -51,11 +57,12 @@ struct PostgresStatements {
     // The message makes the commit of the question wait for the standbys: a primary that others have
     // replaced gets no answer from them. Without standbys it would prove nothing.
     let proof =
-      "CASE WHEN current_setting('synchronous_standby_names') <> '' "
+      "CASE WHEN current_setting('synchronous_standby_names') <> '' AND \(Self.hearing) <> '' "
       + "THEN pg_logical_emit_message(true, 'securestore', '') END"
     func moment(_ proof: String) -> String {
-      "SELECT NULL::bytea, convert_to(concat_ws(' ', COALESCE((\(latest)), '0'), pg_current_snapshot(), "
-        + "(SELECT convert_from(value, 'UTF8') FROM \(rows) WHERE store = $1 AND key = '')), 'UTF8'), "
+      "SELECT NULL::bytea, pg_catalog.convert_to(pg_catalog.concat_ws(' ', COALESCE((\(latest)), '0'), "
+        + "pg_current_snapshot(), (SELECT pg_catalog.convert_from(value, 'UTF8') FROM \(rows) "
+        + "WHERE store = $1 AND key = '')), 'UTF8'), "
         + "COALESCE((\(complete)), '0'), \(proof) UNION ALL "
     }
     func all(_ value: String) -> String {
@@ -63,8 +70,8 @@ struct PostgresStatements {
         + "AND (value IS NOT NULL OR version > COALESCE((\(complete)), '0'))"
     }
     history =
-      "SELECT (SELECT system_identifier::text FROM pg_control_system()) || '.' || "
-      + "\(PostgresText.literal("\(name).rows"))::regclass::oid, "
+      "SELECT pg_catalog.concat((SELECT system_identifier FROM pg_control_system()), '.', "
+      + "\(PostgresText.literal("\(name).rows"))::regclass::oid), "
       + "(SELECT version::text FROM \(name).schema_version), "
       + "(COALESCE((\(latest)), '0') >= pg_snapshot_xmax(pg_current_snapshot()))::text, "
       + Self.settings
@@ -77,7 +84,7 @@ struct PostgresStatements {
       moment("NULL::pg_lsn") + "SELECT key, value, version, NULL FROM \(rows) WHERE store = $1 "
       + "AND version >= pg_snapshot_xmin($2::text::pg_snapshot) "
       + "AND NOT pg_visible_in_snapshot(version, $2::text::pg_snapshot)"
-    commit = "SELECT \(name).commit($1, $2, $3, $4, $5, $6)"
+    commit = "SELECT \(name).commit($1, $2, $3, $4, $5, $6), \(Self.hearing)"
     sweep = "SELECT \(name).sweep($1, $2)"
     // In a commit of its own, which waits for no disk and no standby: a notification holds a lock until
     // its commit is made.

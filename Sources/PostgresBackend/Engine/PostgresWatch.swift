@@ -47,7 +47,7 @@ final class PostgresWatch: Sendable {
   private func followOn(_ connection: PostgresConnection) throws(PostgresFailure) -> RemoteEnd {
     try connection.ask(engine.statements.listen, by: Deadline(after: .seconds(3)))
     // As a snapshot that has seen just what is at or before the mark.
-    var snapshot = "\(begin + 1):\(begin + 1):"
+    var snapshot = "\(begin &+ 1):\(begin &+ 1):"
     var known = begin
     var (untold, wasTold, hasSaid) = (0, true, false)
     var sweep = (before: Mark(0), time: MonotonicTime.now)

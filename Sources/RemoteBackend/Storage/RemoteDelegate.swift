@@ -10,10 +10,12 @@ package final class RemoteDelegate: RecordPlace {
     /// Where to look if there is no store, and how one is made.
     let missing: String
     /// How the engine's administrator removes the store of a name.
-    let removal: @Sendable (String) -> String
+    let removal: @Sendable (String, any RemoteEngine) -> String
 
     /// Makes advice.
-    package init(missing: String, removal: @escaping @Sendable (String) -> String) {
+    package init(
+      missing: String, removal: @escaping @Sendable (String, any RemoteEngine) -> String
+    ) {
       (self.missing, self.removal) = (missing, removal)
     }
   }
@@ -114,10 +116,11 @@ package final class RemoteDelegate: RecordPlace {
   ///
   /// - Throws: `StorageError`: `unsupported`, with what the engine's administrator does.
   package func discard() throws(StorageError) {
+    let place = try place() as RemotePlace
     throw StorageError(
       .unsupported,
       "machines share the store, so no program discards it. Where it is to go for all of them, stop them "
-        + "and let \(advice.removal(try place()))", path: location)
+        + "and let \(advice.removal(place.options.place, place.engine))", path: location)
   }
 
   /// Calls `observer` for each change of any machine.

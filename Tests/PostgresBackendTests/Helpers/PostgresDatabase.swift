@@ -80,7 +80,7 @@ extension PostgresDatabase {
   }
 
   func removal(of name: String) -> String {
-    "UPDATE securestore.rows SET value = NULL, version = pg_current_xact_id() "
+    "UPDATE \"\(schema)\".rows SET value = NULL, version = pg_current_xact_id() "
       + "WHERE store = '\(name.replacing("'", with: "''"))'"
   }
 
