@@ -47,9 +47,10 @@ public enum PostgresSchema: Sendable {
       ALTER TABLE \(name).rows ALTER value SET STORAGE EXTERNAL;
       CREATE INDEX IF NOT EXISTS rows_version ON \(name).rows (store, version);
       CREATE INDEX IF NOT EXISTS rows_removed ON \(name).rows (store, version) WHERE value IS NULL;
-      -- Of a server that a dump came from; here they would be of the future.
+      -- Of a server that a dump came from; here they would be of the future. What others wrote since this
+      -- transaction began is not.
       UPDATE \(name).rows SET version = pg_current_xact_id()
-        WHERE version > pg_current_xact_id();
+        WHERE version >= pg_snapshot_xmax(pg_current_snapshot());
 
       -- Writes rows if each has the version that is checked: 0 if there must be none, NULL if any will do.
       -- NULL if one has not; nothing was then done.

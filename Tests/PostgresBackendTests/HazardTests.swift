@@ -125,6 +125,22 @@ struct HazardTests {
     #expect(try cluster.storage(deadline: .seconds(54)).load(String.self, forKey: "k") == "new")
   }
 
+  @Test func theMigrationInALongTransactionChangesNoRow() throws {
+    let cluster = try SharedCluster.tables()
+    let storage = cluster.storage()
+    try storage.create()
+    let holder = try cluster.hold("CREATE TABLE securestore.other (n integer)")
+    try storage.save("new", forKey: "k")
+    let rows = "SELECT key, version FROM securestore.rows ORDER BY key"
+    let before = try cluster.sql(rows)
+    let file = cluster.folder.appendingPathComponent("\(UUID()).sql")
+    try PostgresSchema.migration(schema: cluster.schema).write(
+      to: file, atomically: false, encoding: .utf8)
+    try holder.say("\\i \(file.path)")
+    #expect(try cluster.sql(rows) == before)
+    try storage.refresh()
+  }
+
   @Test func whatALostAnswerLeavesOpenIsFoundOut() throws {
     let cluster = try SharedCluster.tables()
     let proxy = FaultProxy(to: cluster.ports[0])

@@ -103,7 +103,8 @@ final class Holder {
   /// Ends the transaction.
   func release() { #expect(throws: Never.self) { try say("ROLLBACK;") } }
 
-  private func say(_ statement: String) throws {
+  /// Goes on with a statement, and waits for its end.
+  func say(_ statement: String) throws {
     var line = try child.ask("\(statement) \\echo said")
     while let said = line, said != "said" { line = child.nextLine() }
   }
