@@ -75,6 +75,14 @@ struct FaultTests {
       CREATE TRIGGER t BEFORE INSERT OR UPDATE ON securestore.rows
         FOR EACH ROW EXECUTE FUNCTION securestore.drops()
       """, undo: "DROP TRIGGER t ON securestore.rows", write: .damaged, read: nil),
+    .changed(
+      "a trigger that warns",
+      """
+      CREATE FUNCTION securestore.warns() RETURNS trigger LANGUAGE plpgsql
+        AS 'BEGIN RAISE WARNING ''written''; RETURN NEW; END';
+      CREATE TRIGGER t BEFORE INSERT OR UPDATE ON securestore.rows
+        FOR EACH ROW EXECUTE FUNCTION securestore.warns()
+      """, undo: "DROP TRIGGER t ON securestore.rows", write: nil, read: nil),
     Fault(
       testDescription: "functions of another that would fit better",
       setting: "search_path = securestore", held: nil,

@@ -21,9 +21,9 @@ final class PostgresConnection: @unchecked Sendable {
   /// How long nothing may arrive, in nanoseconds, before a server counts as away.
   private static let patience: Int64 = 2_000_000_000
 
-  /// The server's functions that warn each transaction when VACUUM has not run for long, which tells
-  /// nothing of the commit.
-  private static let usualWarners = ["GetNewTransactionId", "GetNewMultiXactId"]
+  /// The server's functions whose warnings tell nothing of the commit: that VACUUM has not run for long,
+  /// and what somebody's trigger says.
+  private static let usualWarners = ["GetNewTransactionId", "GetNewMultiXactId", "exec_stmt_raise"]
 
   /// What the server warned of during a call; used by the thread that calls.
   private final class Notices {
