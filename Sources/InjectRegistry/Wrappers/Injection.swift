@@ -76,8 +76,7 @@ struct Injection<Dependency: Sendable>: Sendable {
 
   /// Ends the process: the property has no way to say that there is no value.
   ///
-  /// A Swift getter can only return a value. A strict test is told first, with advice how to end
-  /// only itself.
+  /// A strict test is told first, with advice how to end only itself.
   static func stop(_ error: InjectError) -> Never {
     let advice =
       """
@@ -85,6 +84,7 @@ struct Injection<Dependency: Sendable>: Sendable {
         the process ends  because a property can't throw; the other tests end with it. To fail only this
                           test, use `try $property.resolve()`, for example in the init of its suite
       """
+    // A Swift getter can only return a value. Not a precondition, because a release build omits its text.
     fatalError("InjectError.\(error)\(error.isReported ? advice : "")")
   }
 }

@@ -78,9 +78,10 @@ extension RemoteEngine {
   }
 
   /// Sleeps after all servers were asked in vain, from 50 ms to `most` microseconds, with a random part so
-  /// that a thousand programs don't meet at a server that is starting; nothing signals that it is back.
+  /// that a thousand programs don't meet at a server that is starting.
   package func pause(after failures: Int, atMost most: Int64, by deadline: Deadline) {
     let most = min(50_000 << Int64(min(failures, 6)), most)
+    // Nothing signals that a server is back, so this sleeps.
     usleep(UInt32(min(Int64.random(in: most / 2...most), deadline.nanoseconds / 1000)))
   }
 }
