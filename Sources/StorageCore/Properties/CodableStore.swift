@@ -11,40 +11,24 @@ public struct CodableStore<Value: Codable, StorageType: Storage>: OptionalStored
   /// The storage, the name and the coder.
   public let core: PropertyCore<Value, StorageType>
 
-  /// Creates a property without an initial value.
+  /// Creates a property.
   ///
   /// - Parameters:
-  ///   - storage: the storage that holds the value.
-  ///   - key: the property's key.
-  ///   - coding: how the value is encoded.
-  public init(_ storage: StorageType, _ key: StoreKey, coding: CodableCoding = .json) {
-    core = PropertyCore(storage, key, .coding(coding))
-  }
-
-  /// Creates a property with an initial value, which is stored if the key has no value.
-  ///
-  /// - Parameters:
-  ///   - wrappedValue: the initial value; nil means no initial value.
+  ///   - wrappedValue: the initial value, which is stored if the key has no value; nil means none.
   ///   - storage: the storage that holds the value.
   ///   - key: the property's key.
   ///   - coding: how the value is encoded.
   public init(
-    wrappedValue: Value?, _ storage: StorageType, _ key: StoreKey, coding: CodableCoding = .json
+    wrappedValue: Value? = nil, _ storage: StorageType, _ key: StoreKey,
+    coding: CodableCoding = .json
   ) {
-    self.init(storage, key, coding: coding)
+    core = PropertyCore(storage, key, .coding(coding))
     core.register(wrappedValue)
   }
 
   /// Creates a property whose key is a case of an enumeration over `String`.
   public init<Key: RawRepresentable<String>>(
-    _ storage: StorageType, _ key: Key, coding: CodableCoding = .json
-  ) {
-    self.init(storage, key.rawValue, coding: coding)
-  }
-
-  /// Creates a property with an initial value, whose key is a case of an enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(
-    wrappedValue: Value?, _ storage: StorageType, _ key: Key, coding: CodableCoding = .json
+    wrappedValue: Value? = nil, _ storage: StorageType, _ key: Key, coding: CodableCoding = .json
   ) {
     self.init(wrappedValue: wrappedValue, storage, key.rawValue, coding: coding)
   }
@@ -64,22 +48,10 @@ extension CodableStore where StorageType: StandardStorage {
   ///
   /// Errors name the source position that `fileID` and `line` give.
   public init(
-    _ key: StoreKey, coding: CodableCoding = .json, fileID: StaticString = #fileID,
-    line: UInt = #line
+    wrappedValue: Value? = nil, _ key: StoreKey, coding: CodableCoding = .json,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) {
     core = PropertyCore(standard: key, .coding(coding), at: SourcePlace(fileID, line))
-  }
-
-  /// Creates a property of the standard storage with an initial value, which is stored if the key
-  /// has no value.
-  ///
-  /// Errors name the source position that `fileID` and `line` give.
-  public init(
-    wrappedValue: Value?, _ key: StoreKey, coding: CodableCoding = .json,
-    fileID: StaticString = #fileID,
-    line: UInt = #line
-  ) {
-    self.init(key, coding: coding, fileID: fileID, line: line)
     core.register(wrappedValue)
   }
 
@@ -88,18 +60,8 @@ extension CodableStore where StorageType: StandardStorage {
   ///
   /// Errors name the source position that `fileID` and `line` give.
   public init<Key: RawRepresentable<String>>(
-    _ key: Key, coding: CodableCoding = .json, fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    self.init(key.rawValue, coding: coding, fileID: fileID, line: line)
-  }
-
-  /// Creates a property of the standard storage with an initial value, whose key is a case of an
-  /// enumeration over `String`.
-  ///
-  /// Errors name the source position that `fileID` and `line` give.
-  public init<Key: RawRepresentable<String>>(
-    wrappedValue: Value?, _ key: Key, coding: CodableCoding = .json, fileID: StaticString = #fileID,
-    line: UInt = #line
+    wrappedValue: Value? = nil, _ key: Key, coding: CodableCoding = .json,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) {
     self.init(
       wrappedValue: wrappedValue, key.rawValue, coding: coding, fileID: fileID, line: line)

@@ -18,34 +18,20 @@ public struct Store<Value, StorageType: Storage>: OptionalStoredProperty, Sendab
   /// The storage, the name and the coder.
   public let core: PropertyCore<Value, StorageType>
 
-  /// Creates a property without an initial value.
+  /// Creates a property.
   ///
   /// - Parameters:
+  ///   - wrappedValue: the initial value, which is stored if the key has no value; nil means none.
   ///   - storage: the storage that holds the value.
   ///   - key: the property's key.
-  public init(_ storage: StorageType, _ key: StoreKey) {
+  public init(wrappedValue: Value? = nil, _ storage: StorageType, _ key: StoreKey) {
     core = PropertyCore(storage, key, .automatic())
-  }
-
-  /// Creates a property with an initial value, which is stored if the key has no value.
-  ///
-  /// - Parameters:
-  ///   - wrappedValue: the initial value; nil means no initial value.
-  ///   - storage: the storage that holds the value.
-  ///   - key: the property's key.
-  public init(wrappedValue: Value?, _ storage: StorageType, _ key: StoreKey) {
-    self.init(storage, key)
     core.register(wrappedValue)
   }
 
   /// Creates a property whose key is a case of an enumeration over `String`.
-  public init<Key: RawRepresentable<String>>(_ storage: StorageType, _ key: Key) {
-    self.init(storage, key.rawValue)
-  }
-
-  /// Creates a property with an initial value, whose key is a case of an enumeration over `String`.
   public init<Key: RawRepresentable<String>>(
-    wrappedValue: Value?, _ storage: StorageType, _ key: Key
+    wrappedValue: Value? = nil, _ storage: StorageType, _ key: Key
   ) {
     self.init(wrappedValue: wrappedValue, storage, key.rawValue)
   }
@@ -65,20 +51,10 @@ extension Store where StorageType: StandardStorage {
   ///
   /// Errors name the source position that `fileID` and `line` give.
   public init(
-    _ key: StoreKey, fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    core = PropertyCore(standard: key, .automatic(), at: SourcePlace(fileID, line))
-  }
-
-  /// Creates a property of the standard storage with an initial value, which is stored if the key
-  /// has no value.
-  ///
-  /// Errors name the source position that `fileID` and `line` give.
-  public init(
-    wrappedValue: Value?, _ key: StoreKey, fileID: StaticString = #fileID,
+    wrappedValue: Value? = nil, _ key: StoreKey, fileID: StaticString = #fileID,
     line: UInt = #line
   ) {
-    self.init(key, fileID: fileID, line: line)
+    core = PropertyCore(standard: key, .automatic(), at: SourcePlace(fileID, line))
     core.register(wrappedValue)
   }
 
@@ -87,21 +63,9 @@ extension Store where StorageType: StandardStorage {
   ///
   /// Errors name the source position that `fileID` and `line` give.
   public init<Key: RawRepresentable<String>>(
-    _ key: Key, fileID: StaticString = #fileID, line: UInt = #line
+    wrappedValue: Value? = nil, _ key: Key, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    self.init(key.rawValue, fileID: fileID, line: line)
-  }
-
-  /// Creates a property of the standard storage with an initial value, whose key is a case of an
-  /// enumeration over `String`.
-  ///
-  /// Errors name the source position that `fileID` and `line` give.
-  public init<Key: RawRepresentable<String>>(
-    wrappedValue: Value?, _ key: Key, fileID: StaticString = #fileID,
-    line: UInt = #line
-  ) {
-    self.init(
-      wrappedValue: wrappedValue, key.rawValue, fileID: fileID, line: line)
+    self.init(wrappedValue: wrappedValue, key.rawValue, fileID: fileID, line: line)
   }
 }
 
