@@ -66,7 +66,12 @@ struct Prompt {
     let cancellation = Cancellation.current?.whenCancelled { end(.cancelled) }
     defer { withExtendedLifetime((answer, owner, cancellation)) {} }
     let window = try storage { () throws(StorageError) in try Variant.string("") }
-    _ = try connection.call(.prompt("Prompt"), at: path, [window], as: "()", call)
+    do throws(BusFailure) {
+      _ = try connection.call(.prompt("Prompt"), at: path, [window], as: "()", call)
+    } catch {
+      dismiss()  // it may be shown, though the answer that says so did not come
+      throw error
+    }
     let (seconds, attoseconds) = call.access.promptDeadline.components
     let nanoseconds = Int(clamping: seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     _ = isOver.wait(timeout: .now() + .nanoseconds(nanoseconds))

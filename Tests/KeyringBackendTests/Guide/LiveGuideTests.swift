@@ -216,8 +216,9 @@ struct LiveGuideTests {
     let held = Lock<Window?>(Window())
     onMainLoop {
       follow {
-        count.withLock { $0 += 1 }
+        // Counted once it was read: from then on it is followed.
         held.withLock { $0 }?.show(settings.theme)
+        count.withLock { $0 += 1 }
       }
     }
     #expect(waits { count.withLock { $0 } == 1 })

@@ -162,11 +162,14 @@ import Testing
     #expect(try storage.load(String.self, forKey: "key") == (isMade ? "new" : "kept"))
   }
 
-  @Test func aPromptOfACallThatIsCancelledIsTakenAway() async throws {
+  @Test(arguments: [false, true])
+  func aPromptOfACallThatIsCancelledIsTakenAway(isUnanswered: Bool) async throws {
     let desktop = try FakeDesktop(
       .init().with {
         $0.prompts = [.unlock]
         $0.promptAnswer = .waiting
+        // The service shows it, and the answer to that is still on its way.
+        if isUnanswered { $0.faults["Prompt.Prompt"] = .carriesOutAndHangs }
       })
     let storage = desktop.storage(
       KeyringAccess(deadline: .seconds(600), promptDeadline: .seconds(600), prompts: .always))
