@@ -33,7 +33,7 @@ import Testing
 
   @Test(arguments: Depth.isFull ? [1, 2, 3] : [Depth.seed % 1_000])
   func whatEightProcessesDidUnderFaultsIsLinearizable(_ seed: UInt64) throws {
-    try work(seed, operations: Depth.count(10_000, day: 1_500))
+    try work(seed, operations: Depth.count(10_000, day: 1_000))
   }
 
   @Test(.enabled(if: Soak.isOn), arguments: 4...100)
