@@ -58,6 +58,23 @@ struct FileFormatRejectionTests {
     #expect(codeOfHeader(changed(header, offset, new))?.description == code, "\(what)")
   }
 
+  /// A function and its three parameters, in the slot of the passphrase: nothing is derived by them.
+  @Test(
+    arguments: [
+      (1, [1 << 21, 8, 1]), (1, [1 << 31, 8, 1]), (1, [1 << 20, 32, 1]), (1, [1 << 20, 8, 16]),
+      (1, [(1 << 17) + 1, 8, 1]), (1, [0, 8, 1]), (1, [1, 8, 1]), (1, [1 << 17, 0, 1]),
+      (1, [1 << 10, 33, 1]), (1, [1 << 10, 8, 17]), (1, [1 << 10, 8, 0]),
+      (2, [10_000_001, 0, 0]), (2, [0, 0, 0]), (2, [1000, 1, 0]), (2, [1000, 0, 1]),
+      (3, [UInt32.max, 0, 0]), (4, [(1 << 20) + 1, 3, 4]), (4, [UInt32.max, UInt32.max, 1]),
+      (4, [65_536, 17, 4]), (4, [65_536, 3, 17]), (4, [8, 1, 2]), (0, [1, 0, 0]),
+    ] as [(UInt8, [UInt32])])
+  func parametersBeyondTheLimitsAreDamage(_ function: UInt8, _ parameters: [UInt32]) {
+    let bytes = parameters.flatMap { number in
+      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+    #expect(codeOfHeader(changed(header, 207, [function] + bytes)) == .damaged)
+  }
+
   @Test func aKeysetThatDoesNotOpenIsDamaged() throws {
     var header = try StoreHeader(reading: header)
     for index in header.sealedKeyset.indices {

@@ -51,21 +51,6 @@ struct ForeignChangesTests {
     #expect(await states.next() == .value(3))
   }
 
-  @Test func aPropertyWithoutAValueSeesTheFirstOneOfAStoreMadeAnew() async throws {
-    let ours = property()
-    try ours.storage.save(9, forKey: "other")
-    var states = ours.states.makeAsyncIterator()
-    #expect(await states.next() == .absent)
-    for value in 1...3 {
-      try delegate.removeStore()
-      let anew = property()
-      try anew.save(value)
-      #expect(await states.next() == .value(value))
-      try anew.remove()
-      #expect(await states.next() == .absent)
-    }
-  }
-
   @Test func aRemovalFromAStoreThatIsGoneHidesNoValueOfTheOneInItsPlace() async throws {
     let ours = property()
     try ours.save(1)
@@ -102,20 +87,5 @@ struct ForeignChangesTests {
     #expect(told.first == .value(1) && told.filter { $0.error != nil }.count == 1, "\(told)")
     guard case .failed(let error) = told.last else { return }
     #expect(error.code == .wrongKey && error.key == "k")
-  }
-
-  @Test func changesOfOtherKeysOfAStoreMadeAnewHideNone() async throws {
-    let ours = property()
-    try ours.save(1)
-    var states = ours.states.makeAsyncIterator()
-    #expect(await states.next() == .value(1))
-    try delegate.removeStore()
-    let anew = property()
-    for index in 0..<50 {
-      try anew.storage.save(index, forKey: "other\(index)")
-      if index == 25 { try anew.save(2) }
-      try anew.storage.delete(forKey: "other\(index)")
-    }
-    #expect(await states.next() == .value(2))
   }
 }

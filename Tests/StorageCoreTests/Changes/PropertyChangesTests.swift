@@ -33,23 +33,6 @@ import Testing
     #expect(await defaults.next() == 9)
   }
 
-  @Test func changesOfOtherKeysAreNotSeen() async throws {
-    let property = Store<Int, DelegatedStorage>(storage, "k")
-    var values = property.values.makeAsyncIterator()
-    _ = await values.next()
-    for index in 0..<50 { try storage.save(index, forKey: "other\(index)") }
-    try property.save(7)
-    #expect(await values.next() == .some(7))
-  }
-
-  @MainActor @Test func theMainActorCanListen() async throws {
-    let property = Store<Int, DelegatedStorage>(storage, "k")
-    var values = property.values.makeAsyncIterator()
-    #expect(await values.next() == .some(nil))
-    Task.detached { property.wrappedValue = 3 }
-    #expect(await values.next() == .some(3))
-  }
-
   @Test func cancellationEndsTheIteration() async throws {
     let property = Store<Int, DelegatedStorage>(storage, "k")
     let sequence = property.values
@@ -104,16 +87,5 @@ import Testing
     #expect(await states.next() == .value(2))
     #expect(await next == .some(2), "a failure is no value")
     #expect(log.codes == [.typeMismatch])
-  }
-
-  @Test func aPlainDelegateTellsOfItsStoragesChanges() async throws {
-    let storage = DelegatedStorage(PlainDelegate(), symmetricKey: .fresh)
-    let property = Store<Int, DelegatedStorage>(storage, "k")
-    var values = property.values.makeAsyncIterator()
-    #expect(await values.next() == .some(nil))
-    try property.save(1)
-    #expect(await values.next() == .some(1))
-    try property.remove()
-    #expect(await values.next() == .some(nil))
   }
 }

@@ -92,18 +92,6 @@ import Testing
     #expect(list[0] as? Bool == true && list[1] as? Double == 1.5 && list[3] as? Int == -7)
   }
 
-  @Test func whatAPropertyListReaderGivesCanBeStored() throws {
-    let original: [String: Any] = ["a": 1, "b": [true, 1.5, "x"] as [Any], "c": Data([1])]
-    let data = try PropertyListSerialization.data(
-      fromPropertyList: original, format: .binary, options: 0)
-    let object = try unsafe PropertyListSerialization.propertyList(from: data, format: nil)
-    let value = try #require(object as? [String: Any])
-    try storage.save(value, forKey: "k")
-    let back = try #require(try storage.load([String: Any].self, forKey: "k"))
-    #expect(back["a"] as? Int == 1)
-    #expect(back["c"] as? Data == Data([1]))
-  }
-
   @Test func whatHasNoFormIsUnsupportedAndSaysWhatToDo() throws {
     final class Opaque {}
     struct Plain { var x = 1 }

@@ -155,14 +155,4 @@ import Testing
     #expect(code { try $live.save(0) } == .typeMismatch)
     #expect(try storage.load(String.self, forKey: "k") == "many")
   }
-
-  @Test func listenersAreToldTheNumber() async throws {
-    let property = Store<Int, DelegatedStorage>(storage, "k")
-    var states = property.states.makeAsyncIterator()
-    #expect(await states.next() == .absent)
-    try storage.save("5", forKey: "k")
-    #expect(await states.next() == .value(5))
-    try storage.save("5x", forKey: "k")
-    #expect(await states.next()?.error?.code == .typeMismatch)
-  }
 }

@@ -139,9 +139,4 @@ import Testing
     try keep([0x01, 1], head: [version, 0, 1, UInt8(ascii: "k")])
     #expect(code { _ = try storage.load(Bool.self, forKey: "k") } == .unsupported)
   }
-
-  @Test func bytesThatAreNotAnArchiveAreNeverUnarchived() throws {
-    try storage.save(Data([1, 2, 3]), forKey: "k")
-    #expect(code { _ = try storage.load(NSString.self, forKey: "k") } == .typeMismatch)
-  }
 }

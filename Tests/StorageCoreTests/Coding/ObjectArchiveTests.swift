@@ -46,12 +46,6 @@ final class Named: NSObject, NSSecureCoding {
     #expect(code { _ = try storage.load([Any].self, forKey: "k") } == .typeMismatch)
   }
 
-  @Test func aPropertyCanHoldAnObject() {
-    let property = Store<NSString, DelegatedStorage>(storage, "k")
-    property.wrappedValue = "text"
-    #expect(property.wrappedValue == "text")
-  }
-
   @Test func anObjectWhoseClassHasNoNameIsUnsupportedAndEndsNothing() throws {
     let failure = error { try storage.save(Nested(), forKey: "k") }
     #expect(failure?.code == .unsupported)

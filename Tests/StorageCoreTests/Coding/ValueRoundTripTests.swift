@@ -106,21 +106,4 @@ import Testing
     try expect(Int???.some(.some(.none)), .some(.none), .none, 5)
     try expect([[nil, "a"], nil] as [[String?]?])
   }
-
-  @Test func rawRepresentableTypesAreTheirRawValues() throws {
-    enum Plain: String { case one, two }
-    enum Number: Int8 { case low = -128 }
-    struct Options: OptionSet {
-      let rawValue: UInt64
-      static let all = Options(rawValue: .max)
-    }
-    #expect(try back(Plain.two) == .two)
-    #expect(try storage.load(String.self, forKey: "k") == "two")
-    #expect(try back(Number.low) == .low)
-    #expect(try back(Options.all) == .all)
-    try storage.save("three", forKey: "k")
-    #expect(code { _ = try storage.load(Plain.self, forKey: "k") } == .typeMismatch)
-    try storage.save(2, forKey: "k")
-    #expect(code { _ = try storage.load(Plain.self, forKey: "k") } == .typeMismatch)
-  }
 }

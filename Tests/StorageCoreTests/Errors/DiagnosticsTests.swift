@@ -98,48 +98,6 @@ import Testing
     }
   }
 
-  /// Reports through another storage's error closure before each write.
-  private final class ReportingDelegate: StorageDelegate {
-    private let base = PlainDelegate()
-    private let failing: FaultyStorage
-
-    init(_ failing: FaultyStorage) { self.failing = failing }
-
-    func record(for name: NameHash) throws(StorageError) -> [UInt8]? {
-      try base.record(for: name)
-    }
-    func set(_ record: [UInt8], for name: NameHash) throws(StorageError) {
-      failing.set(1, forKey: "diagnostics-e")
-      try base.set(record, for: name)
-    }
-    func setIfAbsent(_ record: [UInt8], for name: NameHash) throws(StorageError) -> Bool {
-      try base.setIfAbsent(record, for: name)
-    }
-    func remove(_ name: NameHash) throws(StorageError) { try base.remove(name) }
-  }
-
-  @Test func anErrorClosureMayUseTheStorageWhoseDelegateReported() async {
-    await #expect(processExitsWith: .success) {
-      alarm(30)
-      let failing = FaultyStorage()
-      failing.faults.fail(.all, with: .failure(StorageError(.locked, "on cue")))
-      let storage = DelegatedStorage(ReportingDelegate(failing), symmetricKey: .fresh)
-      let log = ErrorLog()
-      failing.errorClosure = { error in
-        log.add(error)
-        guard log.errors.count == 1 else { return }
-        #expect(throws: Never.self) {
-          #expect(try storage.load(forKey: "key") == "value")
-          try storage.save("by the closure", forKey: "other")
-        }
-      }
-      try storage.save("value", forKey: "key")
-      #expect(log.codes == [.locked, .locked])
-      #expect(try storage.load(forKey: "other") == "by the closure")
-      failing.errorClosure = nil  // it holds the storage that holds it
-    }
-  }
-
   @Test func absenceIsNotReported() {
     let found = reports("diagnostics-d") {
       let storage = DelegatedStorage(OpenDelegate(), symmetricKey: .fresh)

@@ -52,35 +52,6 @@ import Testing
       ])
   }
 
-  @Test func aHandlerOfTheProgramsOwnGetsEveryError() async {
-    await #expect(processExitsWith: .success) {
-      let log = ErrorLog()
-      StorageDiagnostics.handler = { log.add($0) }
-      let storage = FaultyStorage()
-      storage.faults.fail(.all, with: .failure(StorageError(.locked, "on cue")))
-      for _ in 0..<100 { _ = storage.integer(forKey: "k") }
-      #expect(log.errors.count == 100)
-    }
-  }
-
-  /// Each look at a closure behind a lock wrapped it once more: calling it, or letting go of it,
-  /// overflowed the stack in the end.
-  @Test func aClosureThatTakesManyErrorsStaysAsItWas() async {
-    await #expect(processExitsWith: .success) {
-      let handler = StorageDiagnostics.handler
-      StorageDiagnostics.handler = { handler($0) }
-      let storage = FaultyStorage(errorClosure: { _ in })
-      for _ in 0..<1_000_000 {
-        _ = storage.errorClosure
-        _ = StorageDiagnostics.handler
-      }
-      storage.errorClosure?(StorageError(.io, "on cue"))
-      storage.errorClosure = nil
-      StorageDiagnostics.report(StorageError(.io, "on cue"))
-      StorageDiagnostics.handler = handler
-    }
-  }
-
   @Test func aForkedChildSaysNothingOfWhatItsParentCounted() async {
     let result = await #expect(
       processExitsWith: .success, observing: [\.standardErrorContent]

@@ -2,22 +2,11 @@ import StorageCore
 import Testing
 
 @Suite struct StorageErrorTests {
-  private static let codes: [StorageError.Code] = [
-    .locked, .unavailable, .wrongKey, .keyUnavailable, .damaged, .typeMismatch, .unsupported,
-    .busy, .full, .readOnly, .timedOut, .outcomeUnknown, .io, .denied, .invalid,
-  ]
-
   /// Whether a terminal or a log would show it as one line.
   private static func isOneLine(_ text: String) -> Bool {
     !text.unicodeScalars.contains {
       $0.value < 32 || (127..<160).contains($0.value) || $0.value == 0x2028 || $0.value == 0x2029
     }
-  }
-
-  @Test func everyCodeIsAnotherAndNamesItself() {
-    #expect(Set(Self.codes).count == Self.codes.count)
-    #expect(Set(Self.codes.map(\.description)).count == Self.codes.count)
-    #expect("\(StorageError.Code.keyUnavailable)" == "keyUnavailable")
   }
 
   @Test func theDescriptionSaysCodeKeyPathMessageAndNumber() {
@@ -44,17 +33,6 @@ import Testing
     #expect(description.contains("..."))
     let exact = String(repeating: "x", count: 80)
     #expect(StorageError(.invalid, "m", key: exact).description.contains("\"\(exact)\""))
-  }
-
-  @Test func aHostileKeyNameStaysInOneLineOnEveryWay() throws {
-    let log = ErrorLog()
-    let storage = DelegatedStorage(
-      PlainDelegate(), symmetricKey: nil, errorClosure: { log.add($0) })
-    let property = Store<String, DelegatedStorage>(storage, "evil\nINFO all is well")
-    property.wrappedValue = "x"
-    _ = property.wrappedValue
-    #expect(log.errors.count == 2)
-    for error in log.errors { #expect(Self.isOneLine("\(error)")) }
   }
 
   @Test func theNameOfASourceInAHostileHeaderStaysInOneLine() throws {

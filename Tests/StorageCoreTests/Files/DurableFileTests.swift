@@ -59,12 +59,4 @@ import Testing
     #expect(try FileStatus.of(path)?.size == 1)
     #expect(try FileStatus.ofEntry(path) == FileStatus.of(path))
   }
-
-  @Test func aProgramThatWasReplacedKeepsItsName() {
-    #expect(SecureStorage.name(ofExecutable: "/bin/tool", isThere: true) == "tool")
-    #expect(SecureStorage.name(ofExecutable: "/bin/tool (deleted)", isThere: false) == "tool")
-    #expect(
-      SecureStorage.name(ofExecutable: "/bin/tool (deleted)", isThere: true) == "tool (deleted)")
-    #expect(SecureStorage.name(ofExecutable: "/bin/tool", isThere: false) == "tool")
-  }
 }

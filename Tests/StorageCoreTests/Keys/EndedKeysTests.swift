@@ -93,20 +93,4 @@ struct EndedKeysTests {
     try property.save("next")
     #expect(await states.next() == .value("next"))
   }
-
-  @Test func whatCannotBeOpenedAnyMoreLeadsToWhatThereIsNow() async throws {
-    let storage = storage()
-    let property = Store<Int, DelegatedStorage>(storage, "k")
-    try property.save(1)
-    var states = property.states.makeAsyncIterator()
-    #expect(await states.next() == .value(1))
-    try property.save(2)
-    try property.save(3)
-    _ = try storage.keyAdministration.rotate()
-    #expect(await states.next() == .value(3))
-    try property.save(4)
-    #expect(await states.next() == .value(4))
-    try property.remove()
-    #expect(await states.next() == .absent)
-  }
 }

@@ -90,18 +90,6 @@ import Testing
     #expect(try subject.delegate.header().header == nil)
   }
 
-  @Test func aStoreEmptiedAltogetherStartsAnew() throws {
-    let subject = try Subject(.key)
-    let storage = DelegatedStorage.quiet(subject.delegate, subject.secret.source)
-    #expect(try storage.load(forKey: "k") == "kept")
-    for name in subject.records.keys { try subject.delegate.replace(name, with: nil) }
-    try subject.delegate.replaceHeader(with: nil)
-    #expect(try storage.load(String.self, forKey: "k") == nil)
-    try storage.save("new", forKey: "k")
-    #expect(try storage.load(forKey: "k") == "new")
-    #expect(try subject.delegate.headerBytes() != subject.header)
-  }
-
   @Test func theHeaderOfAnotherStoreIsRefused() throws {
     let (subject, other) = (try Subject(.key), try Subject(.key))
     try subject.delegate.replaceHeader(with: other.header)

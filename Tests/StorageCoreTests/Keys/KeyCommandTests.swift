@@ -161,22 +161,6 @@ import Testing
     #expect(try DelegatedStorage.quiet(delegate, anew).load(forKey: "k") == 2)
   }
 
-  @Test func aProgramThatIsRemovedIsMissedByTheNextProcessAlone() throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path + "/program"
-    // Not written by this process: a child that it starts meanwhile would have the file open, which is then busy.
-    _ = try Child.run([
-      "sh", "-c", "printf '#!/bin/sh\necho \(Self.key)\n' >\(path); chmod 700 \(path)",
-    ])
-    let delegate = OpenDelegate()
-    let source = KeySource.command([path])
-    try DelegatedStorage.quiet(delegate, source).save(1, forKey: "k")
-    try FileManager.default.removeItem(atPath: path)
-    #expect(try DelegatedStorage.quiet(delegate, source).load(forKey: "k") == 1)
-    let next = DelegatedStorage.quiet(delegate, .command([path]))
-    #expect(code { _ = try next.load(Int.self, forKey: "k") } == .keyUnavailable)
-  }
-
   @Test func threadsThatNeedItAtOnceRunItOnce() throws {
     let folder = try TemporaryFolder()
     let key = SymmetricKey.repeating(3)
@@ -220,19 +204,6 @@ import Testing
     #expect(failure?.code == .damaged)
   }
 
-  @Test func aRecoveryKeyComesFromAProgram() throws {
-    let folder = try TemporaryFolder()
-    let delegate = OpenDelegate()
-    let storage = DelegatedStorage.quiet(delegate, .key(.repeating(3)))
-    try storage.save(7, forKey: "k")
-    try storage.keyAdministration.exportRecoveryKey().withText { text in
-      _ = try folder.write(text + "\n", to: "paper")
-    }
-    let paper = KeyCommand(["cat", folder.path + "/paper"])
-    let opened = DelegatedStorage.quiet(delegate, .recovery(try RecoveryKey(text: paper.line())))
-    #expect(try opened.load(forKey: "k") == 7)
-  }
-
   /// A service whose standard streams are closed: what it prints itself gets into no key.
   @Test func closedStandardStreamsChangeNothing() async {
     await #expect(processExitsWith: .success) {
@@ -240,27 +211,6 @@ import Testing
       let ends = try KeyCommand(["sh", "-c", "echo said >&2; ls /proc/self/fd"]).output()
       guard ends == (try SecureBytes(Array("0\n1\n2\n3\n".utf8))) else { exit(1) }
     }
-  }
-
-  @Test func aFailureHoldsForASecond() throws {
-    let folder = try TemporaryFolder()
-    let source = Self.shell("echo x >> \(folder.path)/runs; cat \(folder.path)/key")
-    let storage = DelegatedStorage.quiet(OpenDelegate(), source)
-    for _ in 0..<1_000 where code({ try storage.open() }) != .keyUnavailable { Issue.record() }
-    let runs = try String(contentsOfFile: folder.path + "/runs", encoding: .utf8).count / 2
-    #expect(runs < 100, "the command ran for each read")
-    try folder.write(Self.key, to: "key")
-    while let code = code({ try storage.save(1, forKey: "k") }) {
-      #expect(code == .keyUnavailable)
-      usleep(10_000)
-    }
-  }
-
-  @Test func aFailingCommandEndsALadder() throws {
-    let folder = try TemporaryFolder()
-    let ladder = KeySource.firstAvailable([Self.shell("exit 1"), .file(folder.file("key"))])
-    #expect(code { try DelegatedStorage.quiet(OpenDelegate(), ladder).open() } == .keyUnavailable)
-    #expect(try folder.contents() == [])
   }
 
   /// Without PATH and HOME, in a process of its own.

@@ -22,23 +22,6 @@ import Testing
     }
   }
 
-  @Test func processesThatMakeOneKeyFileAtOnceGetOneKey() async throws {
-    let folder = try TemporaryFolder()
-    await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<4 {
-        group.addTask {
-          await #expect(processExitsWith: .success) { [path = folder.path as String] in
-            let file = URL(fileURLWithPath: path + "/store.key")
-            let delegate = OpenDelegate()
-            try DelegatedStorage.quiet(delegate, .file(file)).save(1, forKey: "k")
-            #expect(try DelegatedStorage.quiet(delegate, .file(file)).load(forKey: "k") == 1)
-          }
-        }
-      }
-    }
-    #expect(try folder.contents() == ["store.key", "store.key.made"])
-  }
-
   @Test func aFolderThatIsMissingIsMadePrivate() throws {
     let folder = try TemporaryFolder()
     let file = folder.file("a/b/store.key")

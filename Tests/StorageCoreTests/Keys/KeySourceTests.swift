@@ -51,17 +51,11 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func aSourceOpensWhatItMade(_ kind: Kind) throws {
+  func aSourceOpensWhatItMadeAndAnotherSecretIsTheWrongKeyAndChangesNothing(_ kind: Kind) throws {
     let (folder, delegate) = (try TemporaryFolder(), OpenDelegate())
     try DelegatedStorage.quiet(delegate, kind.source(secret: 1, in: folder)).save(7, forKey: "k")
     let again = DelegatedStorage.quiet(delegate, try kind.source(secret: 1, in: folder))
     #expect(try again.load(forKey: "k") == 7)
-  }
-
-  @Test(arguments: Kind.allCases)
-  func anotherSecretIsTheWrongKeyAndChangesNothing(_ kind: Kind) throws {
-    let (folder, delegate) = (try TemporaryFolder(), OpenDelegate())
-    try DelegatedStorage.quiet(delegate, kind.source(secret: 1, in: folder)).save(7, forKey: "k")
     let header = try delegate.headerBytes()
     let records = try delegate.records()
 

@@ -106,17 +106,4 @@ import Testing
       code { try DelegatedStorage.quiet(OpenDelegate(), source).save("v", forKey: "k") } == .damaged
     )
   }
-
-  @Test func aSecretThatIsPutRightIsSeen() throws {
-    let (folder, delegate) = (try kubernetes(), OpenDelegate())
-    let path = folder.path + "/key"
-    try storage(delegate, path).save("kept", forKey: "k")
-    try add("..2", Data(repeating: 8, count: 32).base64EncodedString(), to: folder)
-    let storage = storage(delegate, path)
-    #expect(code { _ = try storage.load(String.self, forKey: "k") } == .wrongKey)
-    // As the kubelet does it: the folder is turned, and no file of the old one is touched.
-    try link("..data", to: "..1", in: folder)
-    usleep(1_100_000)
-    #expect(try storage.load(String.self, forKey: "k") == "kept")
-  }
 }

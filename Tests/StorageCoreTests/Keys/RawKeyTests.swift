@@ -40,17 +40,4 @@ import Testing
       #expect(try other.load(String.self, forKey: "k") == "kept")
     }
   }
-
-  @Test(arguments: [31, 33]) func anyOtherLengthIsAText(_ count: Int) throws {
-    let folder = try TemporaryFolder()
-    let path = folder.file("key")
-    try Data([UInt8](repeating: 0x41, count: count - 1) + [0x0d]).write(to: path)
-    _ = unsafe chmod(path.path, 0o600)
-    do throws(StorageError) {
-      try DelegatedStorage.quiet(OpenDelegate(), .file(path)).save("x", forKey: "k")
-      Issue.record("a text that ends in a carriage return was taken")
-    } catch {
-      #expect(error.code == .invalid)
-    }
-  }
 }

@@ -10,9 +10,6 @@ import Testing
     .quiet(delegate, .key(.repeating(byte)))
   }
 
-  /// How many records are sealed anew in one commit.
-  private let batch = 64
-
   /// A store with values, twenty unless said otherwise.
   private func made(_ count: Int = 20) throws -> DelegatedStorage {
     let storage = storage()
@@ -49,24 +46,6 @@ import Testing
     let report = try storage.keyAdministration.reencrypt()
     #expect(report.reencrypted == 0 && report.remaining == 0)
     #expect(delegate.commits == commits)
-  }
-
-  @Test(arguments: [0, 1, 2])
-  func anInterruptedRotationGoesOnWhereItStopped(_ commits: Int) throws {
-    let storage = try made(150)
-    delegate.fail(afterCommits: commits)
-    #expect(code { _ = try storage.keyAdministration.rotateDataKey() } == .io)
-    delegate.recover()
-    #expect(try keyIDs().count == (commits == 0 ? 1 : 2))
-    try expectAllValues(storage, 150)
-
-    // The next start of the program.
-    let next = self.storage()
-    try expectAllValues(next, 150)
-    let report = try next.keyAdministration.reencrypt()
-    #expect(report.reencrypted == 150 - commits * batch && report.remaining == 0)
-    #expect(try keyIDs() == [[0, 0, 0, 2]])
-    try expectAllValues(next, 150)
   }
 
   @Test func replacingTheRootKeyShutsOutEverySlotOfTheOldOne() throws {

@@ -54,14 +54,6 @@ import Testing
     #expect(delegate.headerChanges - before <= 2, "blocks grow")
   }
 
-  @Test func aRemovalReservesNothing() throws {
-    let storage = storage()
-    try storage.save(0, forKey: "k")
-    let before = try keyset().entries[0].reservedSeals
-    for _ in 0..<3000 { try storage.delete(forKey: "k") }
-    #expect(try keyset().entries[0].reservedSeals == before)
-  }
-
   @Test func atTheLimitANewPrimaryKeyTakesOver() throws {
     try storage().save("old", forKey: "old")
     try preset(StoreKeys.sealLimit)

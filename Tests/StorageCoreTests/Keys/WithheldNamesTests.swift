@@ -65,17 +65,6 @@ struct WithheldNamesTests {
     #expect(try next.listing().unreadable == 0 && next.keys().count == 20)
   }
 
-  @Test func severalRotationsLoseNothingThatWasOutOfSight() throws {
-    let storage = try made()
-    hide(.half)
-    for rotation in Rotation.allCases where rotation != .other && rotation != .names {
-      _ = try rotate(storage, rotation)
-    }
-    delegate.showAll()
-    _ = try storage.keyAdministration.reencrypt(readmitting: true)
-    for key in keys { #expect(try storage.load(forKey: key) == "value of \(key)") }
-  }
-
   @Test func aKeyThatIsReplacedBeforeItsLimitIsNotDroppedEither() throws {
     try made().store.keys.update { (draft, _) throws(StorageError) in
       draft.keyset.entries[draft.keyset.primaryIndex].reservedSeals = StoreKeys.sealLimit

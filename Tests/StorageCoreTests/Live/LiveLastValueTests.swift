@@ -96,20 +96,6 @@ struct LiveLastValueTests {
     #expect(try storage.load(Int.self, forKey: "count") == 101)
   }
 
-  @Test func aStoreThatCantBeReadLeavesTheLastValue() throws {
-    let storage = FaultyStorage(errorClosure: { [log] in log.add($0) })
-    @Live(storage, "port") var port = 8080
-    port = 9000
-    try storage.save(9001, forKey: "port")
-    storage.faults.fail(.reads, with: .failure(StorageError(.locked, "unlock it")))
-    try storage.save("unseen", forKey: "port")
-    let seen = port
-    #expect(seen != 8080)
-    storage.faults.recover()
-    try storage.save(9002, forKey: "port")
-    #expect(port == 9002)
-  }
-
   @Test func observersAreToldThatAValueCantBeRead() throws {
     let storage = storage()
     @Live(storage, "port") var port = 8080

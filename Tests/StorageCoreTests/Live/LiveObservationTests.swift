@@ -92,14 +92,6 @@ struct LiveObservationTests {
     #expect(observer.comesTo(1))
   }
 
-  @Test func zeroReplacesNegativeZero() {
-    @Live(storage, "key") var live = 1.0
-    live = -0.0
-    #expect(live.sign == .minus)
-    live = 0.0
-    #expect(live.sign == .plus)
-  }
-
   /// Who reads, and is registered only after the last change, is told once more.
   @Test(arguments: [1, 2, 17])
   func anObserverThatRegistersAfterTheChangeIsTold(_ changes: Int) throws {
@@ -114,18 +106,6 @@ struct LiveObservationTests {
     #expect(observer.comesTo(1))
     // Who has read the last value has nothing to be told of.
     #expect(ofNow.changes == 0)
-  }
-
-  @Test func aRefusedWriteIsNotTold() throws {
-    let storage = FaultyStorage(errorClosure: { _ in })
-    @Live(storage, "key") var live = 1
-    live = 2
-    let observer = Observer()
-    observer.track { _ = live }
-    storage.faults.fail(.writes, with: .failure(StorageError(.full, "no space left")))
-    live = 3
-    #expect(live == 2)
-    #expect(observer.changes == 0)
   }
 
   /// `onChange` may use any storage: nothing is held while it runs.
@@ -160,37 +140,5 @@ struct LiveObservationTests {
       for await value in Observations({ live.wrappedValue }) where value == last { break }
       try await writing.value
     }
-  }
-
-  /// A follower brings the value up to date, so who waits need not read.
-  @Test func anObserverIsToldWithoutAnyonesReading() async throws {
-    let storage = storage
-    let live = Live(wrappedValue: "", storage, "key")
-    let observer = Observer()
-    observer.track { _ = live.wrappedValue }
-    try storage.save("changed", forKey: "key")
-    while observer.changes == 0 { try await Task.sleep(for: .milliseconds(1)) }
-    #expect(live.wrappedValue == "changed")
-  }
-
-  @Test func newKeysChangeNothing() throws {
-    @Live(storage, "key") var live = 0
-    live = 1
-    let observer = Observer()
-    observer.track { _ = live }
-    for isData in [true, false] {
-      if isData {
-        _ = try storage.keyAdministration.rotateDataKey()
-      } else {
-        _ = try storage.keyAdministration.rotate()
-      }
-      #expect(live == 1)
-      #expect(observer.changes == 0)
-    }
-    try storage.save(2, forKey: "key")
-    #expect(live == 2)
-    #expect(observer.comesTo(1))
-    try storage.delete(forKey: "key")
-    #expect(live == 0)
   }
 }

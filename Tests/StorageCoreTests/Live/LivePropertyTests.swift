@@ -8,10 +8,6 @@ import Testing
 
 /// What a live property is to the program that has it.
 struct LivePropertyTests {
-  struct Limits: Codable, Equatable, Sendable {
-    var requests = 10
-    var name: String?
-  }
   enum Setting: String { case theme, token }
   private let storage = SingletonStorage()
 
@@ -24,17 +20,6 @@ struct LivePropertyTests {
     #expect(theme == "light")
     #expect($theme.state == .value("light"))
     #expect(try storage.load(String.self, forKey: "theme") == "light")
-  }
-
-  @Test func nilRemoves() throws {
-    @Live(storage, "token") var token: String?
-    #expect(token == nil)
-    token = "secret"
-    #expect(token == "secret")
-    token = nil
-    #expect(token == nil)
-    #expect($token.state == .absent)
-    #expect(try storage.contains("token") == false)
   }
 
   @Test func anInitialValueIsStoredIfThereIsNone() throws {
@@ -75,21 +60,6 @@ struct LivePropertyTests {
     #expect("\($count)" == "Live(\"count\")")
   }
 
-  @Test func otherWrappersHaveTheSameValues() throws {
-    @Live(storage, "limits") var live = Limits()
-    @CodableStore(storage, "limits") var codable: Limits?
-    @Live(storage, "count") var count: Int?
-    @Store(storage, "count") var plain: Int?
-    codable = Limits(requests: 5, name: "five")
-    plain = 7
-    #expect(live == Limits(requests: 5, name: "five"))
-    #expect(count == 7)
-    live.requests = 6
-    count = 8
-    #expect(codable == Limits(requests: 6, name: "five"))
-    #expect(plain == 8)
-  }
-
   @Test func aReadSeesWhatTheThreadHasWrittenInAnyWay() throws {
     @Live(storage, "key") var live = 0
     @UnwrappedStore(storage, "key") var other = 0
@@ -109,31 +79,6 @@ struct LivePropertyTests {
     try storage.save(1, forKey: "key")
     try storage.removeAll()
     #expect($live.state == .absent)
-  }
-
-  @Test func statesTellTheNewest() async throws {
-    @Live(storage, "key") var live: Int?
-    var states = $live.states.makeAsyncIterator()
-    var values = $live.values.makeAsyncIterator()
-    #expect(await states.next() == .absent)
-    #expect(await values.next() == .some(nil))
-    for value in 1...5 { live = value }
-    #expect(await states.next() == .value(5))
-    #expect(await values.next() == .some(5))
-  }
-
-  @Test func theAsyncCallsDoTheSame() async throws {
-    let live = Live(wrappedValue: 0, storage, "key")
-    try await live.saveAsync(1)
-    #expect(try await live.loadAsync() == 1)
-    #expect(
-      try await live.updateAsync {
-        $0 += 1
-        return $0
-      } == 2)
-    #expect(await live.async { $0.state } == .value(2))
-    try await live.removeAsync()
-    #expect(await live.async { $0.state } == .absent)
   }
 
   // MARK: - One object

@@ -127,17 +127,4 @@ struct LiveRefusalTests {
     try $live.save(3)
     #expect(live == 3)
   }
-
-  @Test func nothingOfAValueIsPrinted() {
-    let storage = SingletonStorage()
-    @Live(storage, "key") var live = "default-secret"
-    live = "stored-secret"
-    for text in ["\($live)", "\($live.live)", String(reflecting: $live), "\($live.state)"] {
-      #expect(!text.contains("secret"))
-    }
-    var dumped = ""
-    dump($live, to: &dumped)
-    dump($live.live, to: &dumped)
-    #expect(!dumped.contains("secret"))
-  }
 }

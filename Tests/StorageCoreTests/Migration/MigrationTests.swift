@@ -220,16 +220,6 @@ import Testing
     }
   }
 
-  @Test(arguments: [StorageError.Code.full, .readOnly, .locked, .outcomeUnknown])
-  func aDestinationThatCantBeWrittenLeavesTheSourceAsItWas(_ reason: StorageError.Code) throws {
-    try fill(source, count: 5)
-    let before = try from.records()
-    let destination = FaultyStorage(errorClosure: { _ in })
-    destination.faults.fail(.writes, with: .failure(StorageError(reason, "on cue")))
-    #expect(code { try SecureStorage.migrate(from: source, to: destination) } == reason)
-    #expect(try from.records() == before)
-  }
-
   @Test func whatCantBeReadBackStaysInTheSource() throws {
     try source.save("kept", forKey: "k")
     let destination = FaultyStorage(errorClosure: { _ in })
@@ -241,18 +231,6 @@ import Testing
     destination.faults.recover()
     #expect(try SecureStorage.migrate(from: source, to: destination).removed == 1)
     #expect(try destination.load(forKey: "k") == "kept")
-  }
-
-  @Test func aStoreThatCantBeReadAtAllIsAnErrorAndNoConflict() throws {
-    try source.save("kept", forKey: "k")
-    let destination = FaultyStorage(errorClosure: { _ in })
-    try destination.save("theirs", forKey: "k")
-    destination.faults.fail(.reads, with: .failure(StorageError(.damaged, "on cue")))
-    #expect(code { try SecureStorage.migrate(from: source, to: destination) } == .damaged)
-    let other = FaultyStorage(errorClosure: { _ in })
-    try other.save("theirs", forKey: "k")
-    other.faults.fail(.reads, with: .failure(StorageError(.damaged, "on cue")), skipping: 1)
-    #expect(code { try SecureStorage.migrate(from: other, to: self.destination) } == .damaged)
   }
 
   @Test func aValueThatIsSavedInTheSourceMeanwhileStaysThere() throws {

@@ -23,26 +23,6 @@ import Testing
     #expect(try storage.load(Int.self, forKey: "b") == 2)
   }
 
-  @Test func aStorageWhoseTypeIsNotKnownHasTheCall() async throws {
-    let storages: [any Storage] = [storage, FaultyStorage()]
-    for storage in storages {
-      try await storage.async { try $0.save(1, forKey: "key") }
-      let keys: [StoreKey] = try await storage.async { try $0.keys() }
-      #expect(keys == ["key"])
-    }
-  }
-
-  @Test func propertiesAndKeysHaveTheCall() async throws {
-    let property = UnwrappedStore<Int, DelegatedStorage>(wrappedValue: 5, storage, "key")
-    #expect(await property.async { $0.state } == .absent)
-    try await property.async { try $0.save(6) }
-    #expect(await property.async { $0.state } == .value(6))
-    let keys = storage.keyAdministration
-    #expect(try await keys.async { try $0.rotateDataKey() }.reencrypted == 1)
-    let live = Live(wrappedValue: 0, storage, "live")
-    #expect(await live.async { $0.state } == .absent)
-  }
-
   /// Compiles only while a body's type of error is that of the call.
   private func code(_ storage: some Storage) async -> StorageError.Code? {
     do throws(StorageError) {

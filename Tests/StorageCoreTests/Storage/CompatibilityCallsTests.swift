@@ -46,17 +46,6 @@ import Testing
     #expect(storage.string(forKey: "k") == "seven")
   }
 
-  @Test func exactTextIsReadAsANumberOrATruthValue() {
-    let log = ErrorLog()
-    storage.errorClosure = { log.add($0) }
-    storage.set("7", forKey: "k")
-    #expect(storage.integer(forKey: "k") == 7)
-    #expect(storage.double(forKey: "k") == 7)
-    storage.set("true", forKey: "k")
-    #expect(storage.bool(forKey: "k"))
-    #expect(log.codes.isEmpty)
-  }
-
   @Test func defaultsAreStoredWhereThereIsNoValueAndNowhereElse() {
     storage.set("mine", forKey: "a")
     storage.register(defaults: ["a": "default", "b": 2, "c": ["x", "y"], "d": true])

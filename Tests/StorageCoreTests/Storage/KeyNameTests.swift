@@ -49,16 +49,6 @@ import Testing
     #expect(try Set(storage.keys().map { Array($0.utf8) }).count == 2)
   }
 
-  @Test func aBadReadUnderOneNormalisationSaysNothingOfTheOther() throws {
-    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
-    try storage.save("text", forKey: composed)
-    let one = Store<Int, DelegatedStorage>(storage, composed)
-    let other = Store<Int, DelegatedStorage>(storage, decomposed)
-    #expect(one.wrappedValue == nil)
-    other.wrappedValue = 2
-    #expect(try other.load() == 2)
-  }
-
   @Test func aWrapperOfABadNameReportsAndHoldsNothing() {
     let log = ErrorLog()
     let storage = DelegatedStorage.fresh()

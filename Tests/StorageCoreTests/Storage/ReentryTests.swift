@@ -68,14 +68,4 @@ import Testing
     #expect(try storage.load(Int.self, forKey: "count") == 2)
     #expect(try other.load(Int.self, forKey: "count") == 1)
   }
-
-  @Test func aWriteAfterTheUpdateHasFailedIsNoReentry() throws {
-    struct Stop: Error {}
-    let storage = storage()
-    #expect(throws: Stop.self) {
-      try storage.update(Int.self, forKey: "count") { _ in throw Stop() }
-    }
-    try storage.save(3, forKey: "count")
-    #expect(try storage.load(Int.self, forKey: "count") == 3)
-  }
 }

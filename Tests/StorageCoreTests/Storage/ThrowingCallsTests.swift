@@ -32,16 +32,6 @@ import Testing
     #expect(try storage.load(forKey: "k") == "old")
   }
 
-  @Test func anErrorNamesTheKey() throws {
-    try storage.save("text", forKey: "the key")
-    storage.faults.fail(.all, with: .failure(StorageError(.locked, "on cue")))
-    for failure in [
-      error { _ = try storage.load(String.self, forKey: "the key") },
-      error { try storage.save("x", forKey: "the key") },
-      error { try storage.delete(forKey: "the key") },
-    ] { #expect(failure?.key == "the key") }
-  }
-
   @Test func anUpdateThatThrowsChangesNothing() throws {
     struct OwnError: Error {}
     try storage.save(1, forKey: "k")

@@ -43,8 +43,4 @@ struct ValueSummaryTests {
     }
     #expect(try storage.summary(forKey: "stored")?.byteCount == 4)
   }
-
-  @Test func ofNothingItIsNil() throws {
-    #expect(try InMemoryStorage().summary(forKey: "absent") == nil)
-  }
 }

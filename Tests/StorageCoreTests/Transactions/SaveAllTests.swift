@@ -42,13 +42,6 @@ import Testing
     #expect(try storage.contains("missing") == false)
   }
 
-  @Test func thousandsOfValuesAreOneCommit() throws {
-    try storage.saveAll(numbered(5_000))
-    #expect(delegate.commits == 1)
-    #expect(try storage.load(forKey: "k4999") == 4_999)
-    #expect(try storage.keys().count == 5_000)
-  }
-
   @Test func oneThatCantBeStoredKeepsAllOthersOut() throws {
     try storage.save("old", forKey: "a")
     let failure = error {
@@ -91,13 +84,6 @@ import Testing
     #expect(try delegate.records().isEmpty)
     try storage.removeAll()
     #expect(delegate.commits == before + 1)
-  }
-
-  @Test func removingAllThatFailsRemovesNone() throws {
-    try storage.saveAll(["a": 1, "b": 2, "c": 3])
-    delegate.fail(afterCommits: 0)
-    #expect(code { try storage.removeAll() } == .io)
-    #expect(try storage.keys().count == 3)
   }
 
   @Test func removingAllFollowsKeysThatChangeMeanwhile() throws {

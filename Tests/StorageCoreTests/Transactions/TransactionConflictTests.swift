@@ -95,21 +95,6 @@ import Testing
     #expect(runs == 1)
   }
 
-  @Test func aReadStaysWhatItWasThroughoutTheBody() throws {
-    try storage.save(1, forKey: "read")
-    let runs = try runs {
-      _ = try $0.load(Int.self, forKey: "read")
-    } interfere: {
-      try storage.save(2, forKey: "read")
-    } then: { transaction in
-      let again = try transaction.load(Int.self, forKey: "read")
-      #expect(again == 1 || again == 2)
-      try transaction.save(again, forKey: "written")
-    }
-    #expect(runs == 2)
-    #expect(try storage.load(forKey: "written") == 2)
-  }
-
   @Test func whatWasNotReadIsReplacedWhateverOthersWrote() throws {
     try storage.save(1, forKey: "k")
     var runs = 0
@@ -153,35 +138,6 @@ import Testing
     #expect(try storage.load(forKey: "read") == 1)
     #expect(try storage.load(forKey: "written") == 2)
     #expect(try storage.keyAdministration.reencrypt().reencrypted == 0)
-  }
-
-  @Test func aSecretAddedMeanwhileIsNoConflict() throws {
-    try storage.save(1, forKey: "read")
-    let runs = try runs {
-      _ = try $0.load(Int.self, forKey: "read")
-    } interfere: {
-      _ = try storage.keyAdministration.exportRecoveryKey()
-    } then: {
-      try $0.save(2, forKey: "written")
-    }
-    #expect(runs == 1)
-    #expect(try storage.load(forKey: "written") == 2)
-  }
-
-  @Test func observersAreToldOfWhatIsWrittenAndNotOfWhatIsRead() throws {
-    let delegate = SingletonStorageDelegate()
-    let storage = SingletonStorage(delegate)
-    try storage.saveAll(["read": 1, "written": 1])
-    let changes = Lock(0)
-    let observation = delegate.observe { _ in changes.withLock { $0 += 1 } }
-    try storage.transaction { transaction in
-      _ = try transaction.load(Int.self, forKey: "read")
-      _ = try transaction.load(Int.self, forKey: "absent")
-      try transaction.save(1, forKey: "written")
-      try transaction.save(2, forKey: "written")
-    }
-    withExtendedLifetime(observation) {}
-    #expect(changes.withLock { $0 } == 1)
   }
 
   // MARK: - Threads

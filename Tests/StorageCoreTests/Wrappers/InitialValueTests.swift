@@ -15,17 +15,6 @@ import Testing
     Store(wrappedValue: initial, storage, "k")
   }
 
-  @Test func anInitialValueIsStoredWhenThereIsNone() throws {
-    #expect(property("initial").wrappedValue == "initial")
-    #expect(try storage.load(forKey: "k") == "initial")
-  }
-
-  @Test func anInitialValueNeverReplacesAValue() throws {
-    try storage.save("mine", forKey: "k")
-    #expect(property("initial").wrappedValue == "mine")
-    #expect(try storage.load(forKey: "k") == "mine")
-  }
-
   @Test func anInitialValueNeverReplacesAValueOfAnotherType() throws {
     try storage.save(7, forKey: "k")
     let property = property("initial")
@@ -62,13 +51,6 @@ import Testing
     first.wrappedValue = nil
     #expect(first.wrappedValue == nil)
     #expect(property("initial").wrappedValue == "initial")
-  }
-
-  @Test func aCodablePropertyIsTheSame() throws {
-    let property = CodableStore<[Int], FaultyStorage>(wrappedValue: [1], storage, "k")
-    #expect(property.wrappedValue == [1])
-    property.wrappedValue = [2]
-    #expect(CodableStore(wrappedValue: [3], storage, "k").wrappedValue == [2])
   }
 
   @Test func aDefaultIsReturnedAndNeverWritten() throws {

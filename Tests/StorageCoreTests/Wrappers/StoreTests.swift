@@ -6,43 +6,6 @@ import Testing
 @Suite struct StoreTests {
   private let storage = DelegatedStorage.fresh()
 
-  private final class Account {
-    @Store<Int, DelegatedStorage> var visits: Int?
-    init(_ storage: DelegatedStorage) { _visits = Store(storage, "visits") }
-  }
-
-  private actor Counter {
-    @UnwrappedStore<Int, DelegatedStorage> var count: Int
-    init(_ storage: DelegatedStorage) {
-      _count = UnwrappedStore(wrappedValue: 0, storage, "count")
-    }
-    func increment() -> Int {
-      count += 1
-      return count
-    }
-  }
-
-  @MainActor private final class Model {
-    @Store<Int, DelegatedStorage> var value: Int?
-    init(_ storage: DelegatedStorage) { _value = Store(storage, "value") }
-  }
-
-  @Test func classesActorsAndTheMainActorKeepTheirs() async throws {
-    let account = Account(storage)
-    account.visits = 3
-    #expect(Account(storage).visits == 3)
-    let counter = Counter(storage)
-    #expect(await counter.increment() == 1)
-    #expect(await counter.increment() == 2)
-    let storage = storage
-    await MainActor.run {
-      let model = Model(storage)
-      model.value = 5
-      #expect(model.value == 5)
-    }
-    #expect(try storage.load(forKey: "value") == 5)
-  }
-
   @Test func aLocalVariableCanBeAProperty() throws {
     @Store(storage, "local") var local: String?
     @Store(storage, "initial") var initial = "default"

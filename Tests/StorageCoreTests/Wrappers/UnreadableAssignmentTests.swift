@@ -22,6 +22,8 @@ import Testing
     storage.faults.fail(.reads, with: .corruption, times: 1)
     increment()
     #expect(log.codes == [.damaged, .damaged])
+    #expect(log.errors.last?.key == "count")
+    #expect(log.errors.last?.message.contains("save(_:)") == true)
     storage.faults.recover()
     #expect(try count.load() == 41)
     increment()
@@ -51,14 +53,6 @@ import Testing
     #expect(try storage.load(forKey: "count") == 41, "properties are protected nevertheless")
   }
 
-  @Test func theRefusalSaysWhatToDo() throws {
-    storage.faults.fail(.reads, with: .corruption, times: 1)
-    increment()
-    let refusal = try #require(log.errors.last)
-    #expect(refusal.key == "count")
-    #expect(refusal.message.contains("save(_:)"))
-  }
-
   @Test func whatSomebodyElseRemovedCanBeAssigned() throws {
     let delegate = OpenDelegate()
     let ours = DelegatedStorage.quiet(delegate, .key(.repeating(1)))
@@ -71,14 +65,6 @@ import Testing
     try theirs.removeAll()
     property.wrappedValue = 2
     #expect(try property.load() == 2)
-  }
-
-  @Test func anUpdateOfWhatCantBeReadThrowsAndChangesNothing() throws {
-    try storage.save("text", forKey: "count")
-    #expect(code { try count.update { $0 += 1 } } == .typeMismatch)
-    storage.faults.fail(.reads, with: .corruption, times: 1)
-    #expect(code { try storage.update(String.self, forKey: "count") { $0 = "x" } } == .damaged)
-    #expect(try storage.load(forKey: "count") == "text")
   }
 
   @Test func assignmentWithoutAReadBeforeIsAllowed() throws {
@@ -94,12 +80,5 @@ import Testing
     let other = UnwrappedStore<Int, FaultyStorage>(wrappedValue: 0, storage, "other")
     other.wrappedValue += 1
     #expect(try other.load() == 1)
-  }
-
-  @Test func aWriteThatFailsIsReportedAndChangesNothing() throws {
-    storage.faults.fail(.writes, with: .failure(StorageError(.full, "on cue")))
-    increment()
-    #expect(log.codes == [.full])
-    #expect(try count.load() == 41)
   }
 }
