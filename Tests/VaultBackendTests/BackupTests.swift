@@ -99,61 +99,6 @@ import Testing
     #expect(try storage.load(String.self, forKey: "key 9") == "value 9")
   }
 
-  /// What is broken is the backup then, not the vault, which is not put aside for it.
-  @Test func aBackupThatIsBrokenBetweenItsVerificationAndItsCopyIsRefused() throws {
-    let storage = try fill()
-    try storage.backup(to: copy)
-    var altered = try Data(contentsOf: copy)
-    // The last page alone: what is looked at first is as it was.
-    for index in altered.count - VaultSchema.pageSize..<altered.count { altered[index] = 0xFF }
-    try expectRefusal(.damaged, of: altered, by: storage)
-  }
-
-  /// Overwrites the backup when it has been verified.
-  private func expectRefusal(
-    _ expected: StorageError.Code, of altered: Data, by storage: VaultStorage
-  ) throws {
-    try storage.save("newer", forKey: "key 9")
-    var isAltered = false
-    let found = code {
-      try storage.restore(from: copy) { done, total in
-        guard done == total, !isAltered else { return }
-        isAltered = true
-        // Whoever writes past SQLite heeds none of its locks.
-        noError {
-          let file = try FileHandle(forWritingTo: copy)
-          try file.write(contentsOf: altered)
-          try file.close()
-        }
-      }
-    }
-    #expect(isAltered && found == expected)
-    #expect(try storage.load(String.self, forKey: "key 9") == "newer")
-    #expect(try storage.verify().isSound)
-    #expect(!vault.entries.contains { $0.contains("damaged") })
-  }
-
-  @Test func aFileWithBrokenPagesIsRepairedFromTheRestOfThem() throws {
-    var storage: VaultStorage? = vault.storage()
-    for index in 0..<500 { try storage?.save("value \(index)", forKey: "key \(index)") }
-    try storage?.compact()
-    storage = nil
-    var bytes = try Data(contentsOf: vault.url)
-    let size = VaultSchema.pageSize
-    let page = bytes.count / size / 2 * size
-    for index in page..<page + size { bytes[index] = 0xFF }
-    try bytes.write(to: vault.url)
-    let broken = vault.storage()
-    let report = try broken.verify()
-    #expect(report.findings.contains { $0.kind == .damagedFile })
-    try broken.repair(accepting: report)
-    #expect(try broken.verify().isSound)
-    let left = try broken.listing().keys.count
-    #expect(left > 300 && left < 500)
-    try broken.save("new", forKey: "key 0")
-    #expect(try vault.storage().load(String.self, forKey: "key 0") == "new")
-  }
-
   @Test func aCompactedVaultIsSmallerAndHoldsTheSame() throws {
     let storage = vault.storage()
     for index in 0..<300 {

@@ -74,83 +74,22 @@ import Testing
 
   // MARK: - Old values
 
-  /// A page as it was before a value was written anew, and the name of that.
-  private func after(
-    _ change: (VaultStorage) throws -> Void
-  ) throws -> (old: [UInt8], pages: RecordPages, name: [UInt8]) {
-    let before = try fill()
-    let name = Array(
-      try #require(
-        try vault.storage().store.inspector()?.hash(of: "key 5").bytes))
-    let page = try #require(
-      before.pages(0x0D).first { page in before.cells(page).contains { $0.name == name } })
-    try change(vault.storage())
-    return (before.page(page), try bytes(), name)
-  }
-
-  private func manifestOffset(_ pages: RecordPages) throws -> Int? {
-    let connection = try Connection(vault.file("closed.vault").path, .readOnly, until: .now)
-    let manifest = try VaultRows.manifest(connection)
-    return Data(pages.bytes).range(of: Data(manifest.suffix(40)))?.startIndex
-  }
-
-  /// A value that was put back where the tree leads to it, while the newer one is on a page that
-  /// nothing leads to.
-  private func rolledBackInTheTree(
-    _ change: (inout RecordPages, _ last: Int) throws -> Void = { _, _ in }
-  ) throws -> RecordPages {
-    let changed = try after { try $0.save("newer", forKey: "key 5") }
-    var pages = changed.pages
-    let leaves = pages.pages(0x0D)
-    let newer = try #require(
-      leaves.first { leaf in pages.cells(leaf).contains { $0.name == changed.name } })
-    // The leaf that had the older one, by a neighbour.
-    let neighbours = RecordPages(bytes: changed.old).cells(0).map(\.name)
-    let old = try #require(
-      leaves.first { leaf in
-        leaf != newer
-          && pages.cells(leaf).contains {
-            neighbours.contains($0.name) && $0.name != changed.name
-          }
-      })
-    let start = old * RecordPages.size
-    pages.bytes.replaceSubrange(start..<start + RecordPages.size, with: changed.old)
-    // The root leads to its last page by a number of its own.
-    let last = RecordPages.root * RecordPages.size + 8
-    try #require(pages.number(last, 4) == newer + 1)
-    pages.put(0x7FFF_FFFF, last, 4)
-    try change(&pages, newer)
-    return pages
-  }
-
-  @Test func whatTheTreeLeadsToIsNamedWhereNothingProvesIt() throws {
-    let pages = try rolledBackInTheTree { pages, _ in
-      let manifest = try #require(try manifestOffset(pages))
-      pages.bytes[manifest] ^= 0x81
-    }
-    let repair = try repair(pages)
-    #expect(repair.valueCount > 0 && repair.unprovenCount == repair.valueCount)
-    #expect(try repair.unprovenKeys == storage().keys().sorted())
-  }
-
-  @Test func anOldValueIsNamedWhereTheNewerOneIsGone() throws {
-    var lost: [[UInt8]] = []
-    let pages = try rolledBackInTheTree { pages, newer in
-      lost = pages.cells(newer).map(\.name)
-      pages.damage(newer, RecordPages.size)
-    }
-    let repair = try repair(pages)
-    #expect(repair.valueCount == 12 - (lost.count - 1))
-    #expect(try storage().load(String.self, forKey: "key 5") == value(5))
-    #expect(repair.unprovenKeys.contains("key 5"))
-    // All of a bucket that has lost one, and no other.
-    let buckets = Set(lost.compactMap { NameHash($0) }.map { Manifest.bucket(of: $0) })
-    let inspector = try #require(try storage().store.inspector())
-    let expected = try storage().keys().filter { key in
-      buckets.contains(Manifest.bucket(of: try inspector.hash(of: key)))
-    }
-    #expect(repair.unprovenKeys == expected.sorted())
-    #expect(repair.unprovenCount == expected.count)
+  /// A value that was put back in a file that is broken besides, with its manifest or without.
+  @Test(arguments: [true, false]) func whatNothingProvesIsNamed(hasManifest: Bool) throws {
+    _ = try fill()
+    let attach = "ATTACH '\(vault.path).old' AS old; "
+    try vault.tamper(
+      attach + "CREATE TABLE old.r AS SELECT * FROM record "
+        + "WHERE sequence = (SELECT min(sequence) FROM record)")
+    try vault.storage().save("newer", forKey: "key 0")
+    try vault.tamper(
+      attach + "UPDATE record SET value = (SELECT value FROM old.r) "
+        + "WHERE name = (SELECT name FROM old.r); DELETE FROM meta WHERE id = 3")
+    if !hasManifest { try vault.tamper("UPDATE meta SET value = x'02' WHERE id = 2") }
+    let repair = try repair(RecordPages(bytes: try vault.bytes()))
+    #expect(repair.valueCount == 12 && repair.unprovenKeys.contains("key 0"))
+    #expect(hasManifest ? repair.unprovenCount < 12 : repair.unprovenCount == 12)
+    #expect(try storage().load(String.self, forKey: "key 0") == value(0))
   }
 
   // MARK: - Any damage

@@ -70,44 +70,6 @@ import VaultBackend
   @Test(.enabled(if: Soak.isOn)) func noAcknowledgedWriteIsLostInManyKillsSoak() throws {
     try killWriters(10_000)
   }
-
-  @Test(arguments: ["data", "names"]) func aRotationThatIsKilledIsFinishedWhenAsked(
-    _ kind: String
-  ) throws {
-    let vault = TemporaryVault()
-    var kills = 0
-    for delay in stride(from: UInt32(0), to: 40_000, by: Depth.isFull ? 2_000 : 6_000) {
-      let storage = vault.storage()
-      for index in 0..<40 { try storage.save("value \(index)", forKey: "key-\(index)") }
-      let child = try vault.serve()
-      #expect(try child.ask("load key-1") == "value 1")
-      let process = child.processIdentifier
-      Thread.detachNewThread {
-        usleep(delay)
-        kill(process, SIGKILL)
-      }
-      // Nil, or a pipe that nobody reads where the signal came first.
-      let answer = try? child.ask("rotate same \(kind)")
-      if answer == nil { kills += 1 }
-      let again = vault.storage()
-      #expect(try again.load(String.self, forKey: "key-39") == "value 39")
-      let report = try again.keyAdministration.reencrypt()
-      #expect(report.remaining == 0 && report.setAside == 0)
-      #expect(try again.verify(expecting: ["key-0", "key-39"]).isSound)
-    }
-    #expect(kills > Depth.count(2, day: 0))
-  }
-
-  @Test func aProcessThatDiesInsideATransactionBlocksNobody() throws {
-    let vault = TemporaryVault()
-    let storage = vault.storage(deadline: .milliseconds(500))
-    try storage.save("before", forKey: "key")
-    for round in 0..<Depth.count(5, day: 2) {
-      #expect(try vault.run("die-inside") == "")
-      try storage.save("after \(round)", forKey: "key")
-    }
-    #expect(try storage.verify().isSound)
-  }
 }
 
 @Suite(.enabled(if: Machine.canMountFiles, "needs the right to mount an ext4"))

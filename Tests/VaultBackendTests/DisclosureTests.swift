@@ -56,20 +56,6 @@ import VaultBackend
     }
   }
 
-  @Test func anOldSlotThatAReaderKeptInTheLogGoesWithTheNextWriteAfterIt() throws {
-    let storage = vault.storage()
-    try storage.save("value", forKey: "key")
-    let old = try #require(try vault.delegate().header().header)
-    do {
-      let reader = try RawReader(vault)
-      try storage.keyAdministration.change(to: TemporaryVault.source(7))
-      withExtendedLifetime(reader) {}
-    }
-    try storage.save("other", forKey: "key")
-    try expectGone(old, "after a reader")
-    withExtendedLifetime(storage) {}
-  }
-
   /// Who changed the keys has ended, and others have the vault open, so that nobody takes up the
   /// log.
   @Test(arguments: [true, false])

@@ -24,20 +24,6 @@ struct DiskTests {
     #expect(lines == expected)
   }
 
-  @Test func aProgramThatStartsOnAFullDiskReadsItsVault() throws {
-    let folder = vault.folder.path
-    let lines = try helper.run(
-      script: """
-        mount -t tmpfs -o size=300k,mode=0700 tmpfs \(folder) || exit 1
-        "$0" save \(vault.path) key value
-        cat /dev/zero > \(folder)/filler 2>/dev/null
-        "$0" load \(vault.path) key; "$0" load-read-only \(vault.path) key
-        "$0" save \(vault.path) key other
-        rm \(folder)/filler; "$0" save \(vault.path) key other; "$0" load \(vault.path) key
-        """)
-    #expect(lines == ["saved", "value", "value", "error full", "saved", "other"])
-  }
-
   /// The newest value is the one that is read, whatever the last writer left.
   @Test(arguments: ["closed", "killed", "killed, without the index", "killed, with a stale index"])
   func aReadOnlyMountIsReadToTheLastAcknowledgedValueOrNotAtAll(_ ending: String) throws {
@@ -83,21 +69,5 @@ struct DiskTests {
       try #require(try child.ask("load key") == "\(round)")
     }
     child.kill()
-  }
-
-  @Test func aVaultOpenedForReadingAloneFollowsWritersAndIsNotChanged() throws {
-    let child = try vault.serve()
-    #expect(try child.ask("save key 0") == "saved")
-    let reader = vault.storage(access: .readOnly)
-    for round in 0..<100 {
-      #expect(try child.ask("save key \(round)") == "saved")
-      try #require(try reader.load(String.self, forKey: "key") == "\(round)")
-    }
-    #expect(code { try reader.save("mine", forKey: "key") } == .readOnly)
-    #expect(code { _ = try reader.keyAdministration.rotate() } == .readOnly)
-    #expect(code { try reader.compact() } == .readOnly)
-    child.release()
-    _ = try child.lines()
-    #expect(try reader.load(String.self, forKey: "key") == "99")
   }
 }

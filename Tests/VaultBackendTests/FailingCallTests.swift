@@ -163,13 +163,6 @@ struct FailingCallTests {
       every: 1)
   }
 
-  /// A handler that saves was called for each of its own writes, until the stack was full.
-  @Test func whyTheLogKeepsAnOldSlotIsToldOnce() throws {
-    try vault.storage().save("made", forKey: "key")
-    let prefix = Self.faults[3].prefix(of: [vault.path])
-    #expect(try vault.run("change-told", "8", prefix: prefix) == "told 1")
-  }
-
   // MARK: - Syncs
 
   private func syncs(_ command: [String]) throws -> Int {

@@ -78,20 +78,4 @@ import Testing
     // The same figures say something else each time.
     #expect(try Manifest().bytes(keys).dropFirst(25) != bytes.dropFirst(25))
   }
-
-  @Test func whatIsAddedAndRemovedLeavesNoTrace() throws {
-    let keys = try zeroKeys()
-    var manifest = Manifest()
-    for index in 0..<200 {
-      let name = try #require(NameHash([UInt8](repeating: UInt8(index), count: 64)))
-      try manifest.add([UInt8(index)], name, keys)
-      manifest.addRemoval(try RecordShare(ofRemoval: Int64(index), name, keys), name)
-    }
-    for index in (0..<200).reversed() {
-      let name = try #require(NameHash([UInt8](repeating: UInt8(index), count: 64)))
-      try manifest.remove([UInt8(index)], name, keys)
-      manifest.takeRemoval(try RecordShare(ofRemoval: Int64(index), name, keys), name)
-    }
-    #expect(manifest == Manifest())
-  }
 }

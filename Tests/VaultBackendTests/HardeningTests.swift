@@ -13,67 +13,6 @@ import Testing
     return try Connection(vault.path, mode, until: .now)
   }
 
-  private func value(_ sql: String, _ connection: Connection) throws -> String? {
-    var text: String?
-    try Statement.once(sql, connection) { text = $0.text(0) }
-    return text
-  }
-
-  @Test(arguments: [
-    ("trusted_schema", "0"), ("cell_size_check", "1"), ("mmap_size", "0"), ("writable_schema", "0"),
-  ])
-  func everyConnectionIsSetUp(_ pragma: String, _ expected: String) throws {
-    for mode in [Connection.Mode.readWrite, .readOnly, .immutable] {
-      #expect(try value("PRAGMA \(pragma)", connection(mode)) == expected, "\(mode)")
-    }
-  }
-
-  @Test(arguments: [("synchronous", "2"), ("secure_delete", "1"), ("wal_autocheckpoint", "0")])
-  func aConnectionThatWritesIsSetUp(_ pragma: String, _ expected: String) throws {
-    #expect(try value("PRAGMA \(pragma)", connection()) == expected)
-  }
-
-  /// SQLITE_DBCONFIG_DEFENSIVE.
-  @Test func theFileCantBeMadeCorruptBySQL() throws {
-    let connection = try connection()
-    #expect(try value("PRAGMA journal_mode = OFF", connection) != "off")
-    #expect(throws: StorageError.self) {
-      try connection.execute("PRAGMA writable_schema = ON")
-      try connection.execute("UPDATE sqlite_schema SET sql = ''")
-    }
-  }
-
-  @Test(arguments: [
-    // SQLITE_DBCONFIG_DQS_DML and DQS_DDL.
-    "SELECT \"nothing of this name\"", "CREATE TABLE t (a DEFAULT 1, CHECK (a <> \"b\"))",
-    // SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION.
-    "SELECT load_extension('nothing')",
-    // SQLITE_LIMIT_ATTACHED.
-    "ATTACH ':memory:' AS other",
-    // SQLITE_LIMIT_COLUMN and COMPOUND_SELECT.
-    "SELECT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17",
-    "SELECT 1 UNION SELECT 2 UNION SELECT 3",
-    // SQLITE_LIMIT_FUNCTION_ARG and LIKE_PATTERN_LENGTH and VARIABLE_NUMBER and LENGTH.
-    "SELECT max(1, 2, 3, 4, 5)", "SELECT 'a' LIKE '%aaaaaaaaaaaaaaaaaaaa'", "SELECT ?49",
-    "SELECT length(zeroblob(300000000))",
-    // SQLITE_LIMIT_VDBE_OP: three steps of a program for each number.
-    "SELECT 1 IN (1" + String(repeating: ",1", count: 2000) + ")",
-  ])
-  func whatNoStatementOfAVaultNeedsIsRefused(_ sql: String) throws {
-    let connection = try connection()
-    #expect(throws: StorageError.self, "\(sql)") { _ = try value(sql, connection) }
-  }
-
-  /// SQLITE_LIMIT_EXPR_DEPTH and SQL_LENGTH.
-  @Test func longAndDeepStatementsAreRefused() throws {
-    let connection = try connection()
-    let deep = String(repeating: "(", count: 40) + "1" + String(repeating: " + 1)", count: 40)
-    let long = "SELECT 1 -- " + String(repeating: "x", count: 5000)
-    for sql in ["SELECT " + deep, long] {
-      #expect(throws: StorageError.self) { _ = try value(sql, connection) }
-    }
-  }
-
   /// The library makes files, for the owner alone and before SQLite sees them.
   @Test func sqliteMakesNoVault() throws {
     for mode in [Connection.Mode.readWrite, .readOnly, .immutable] {
@@ -95,13 +34,6 @@ import Testing
     #expect(code { try storage.save("value", forKey: "key") } == .invalid)
     #expect(code { _ = try storage.verify() } == .invalid)
     #expect(code { try vault.storage().backup(to: url) } == .invalid)
-  }
-
-  /// SQLITE_DBCONFIG_ENABLE_VIEW.
-  @Test func aViewIsNotRead() throws {
-    let connection = try connection()
-    try vault.tamper("CREATE VIEW look AS SELECT 42")
-    #expect(throws: StorageError.self) { _ = try value("SELECT * FROM look", connection) }
   }
 
   /// SQLITE_DBCONFIG_ENABLE_TRIGGER: the schema was checked before somebody added one.

@@ -178,25 +178,6 @@ import Testing
     }
   }
 
-  // https://sqlite.org/fileformat2.html#the_database_header
-  @Test(arguments: [
-    (0, 0x73, StorageError.Code.damaged), (16, 0x11, .damaged), (19, 3, .damaged),
-    (20, 0x81, .damaged), (21, 63, .damaged), (22, 33, .damaged), (23, 31, .damaged),
-    // A text encoding, a schema format and an application id that there is not.
-    (47, 5, .damaged), (59, 2, .damaged), (68, 0, .damaged),
-    (60, 1, .unsupported), (63, 0, .unsupported),
-  ])
-  func whatTheFilesHeaderSaysWrongIsDamageOrAnotherVersion(
-    _ offset: Int, _ value: UInt8, _ expected: StorageError.Code
-  ) throws {
-    var bytes = try fill()
-    bytes[offset] = value
-    try vault.put(bytes, "header.vault")
-    for access in [StoreAccess.readWrite, .readOnly] {
-      expectNoWrongValue("header.vault", access: access, code: expected, "byte \(offset)")
-    }
-  }
-
   // Such a file may be read all the same: https://sqlite.org/fileformat2.html#ffver
   @Test func aFileThatOnlyALaterSQLiteMayWriteToIsDamagedForWhoWantsToWrite() throws {
     var bytes = try fill()
@@ -333,13 +314,6 @@ import Testing
       expectNoWrongValue(
         "blob.vault", access: access, orElse: expected.map { [$0] } ?? [.damaged], sql)
     }
-  }
-
-  @Test(.enabled(if: Soak.isOn)) func aBlobThatIsLongerThanAnyRecordIsNotReadSoak() throws {
-    try vault.put(try fill(), "blob.vault")
-    try vault.tamper(
-      "UPDATE record SET value = zeroblob(900000000) WHERE sequence = 3", "blob.vault")
-    expectNoWrongValue("blob.vault", "900 MB")
   }
 
   /// STRICT is SQLite's promise for what is written with it, not for what is in a file.

@@ -58,54 +58,6 @@ struct KeySourceWaitTests {
     #expect(try storage.load(Int.self, forKey: "a") == 1)
   }
 
-  @Test func sourcesThatReadEachOthersStoresNameBothAndEnd() throws {
-    let vaults = [TemporaryVault(), TemporaryVault()]
-    let providers = [Provider(), Provider()]
-    let storages = zip(vaults, providers).map { vault, provider in
-      vault.storage(.provider(provider), deadline: .seconds(2))
-    }
-    defer { for provider in providers { provider.use.withLock { $0 = {} } } }
-    let both = DispatchGroup()
-    both.enter()
-    both.enter()
-    let inner = Lock<[Int: [StorageError]]>([:])
-    for index in 0..<2 {
-      let isFirst = Lock(true)
-      providers[index].use.withLock { use in
-        use = {
-          let isNow = isFirst.withLock { first in
-            defer { first = false }
-            return first
-          }
-          guard isNow else { return }
-          both.leave()
-          both.wait()  // each thread is in its own source, and opens its own store
-          let found = self.error { _ = try storages[1 - index].load(Int.self, forKey: "a") }
-          if let found {
-            inner.withLock { (all: inout [Int: [StorageError]]) in
-              all[index, default: []].append(found)
-            }
-          }
-        }
-      }
-    }
-    let end = DispatchSemaphore(value: 0)
-    let save = { @Sendable (index: Int) in
-      let failure = self.error { try storages[index].save(1, forKey: "a") }
-      #expect(failure == nil, "\(String(describing: failure))")
-      end.signal()
-    }
-    for index in 0..<2 { Thread { save(index) }.start() }
-    for _ in 0..<2 { end.wait() }
-    let errors = inner.withLock { $0.filter { !$0.value.isEmpty } }
-    #expect(!errors.isEmpty)
-    for (index, found) in errors {
-      #expect(found.map(\.code) == [.busy])
-      #expect(found.first?.path == vaults[1 - index].path)
-      #expect(found.first?.message.contains(vaults[index].path) == true)
-    }
-  }
-
   @Test func aRestoreInsideAnUpdateIsRefusedAtOnce() throws {
     let vault = TemporaryVault()
     let storage = vault.storage()

@@ -81,26 +81,6 @@ struct KeysWentBackTests {
     expectWentBack { try storage.save("secret", forKey: "key 4") }
   }
 
-  @Test func aRestoreByThisProcessIsFollowed() throws {
-    let storage = try fill()
-    try storage.backup(to: vault.file("copy.vault"))
-    let other = vault.storage(access: .readOnly)
-    #expect(try other.load(String.self, forKey: "key 3") == "value 3")
-    _ = try storage.keyAdministration.rotate()
-    #expect(try other.load(String.self, forKey: "key 3") == "value 3")
-    try storage.restore(from: vault.file("copy.vault"))
-    #expect(try storage.load(String.self, forKey: "key 3") == "value 3")
-    #expect(try other.load(String.self, forKey: "key 3") == "value 3")
-    try storage.save("newer", forKey: "key 3")
-    _ = try storage.keyAdministration.rotate()
-    #expect(try other.load(String.self, forKey: "key 3") == "newer")
-    #expect(try storage.verify().isSound)
-    try putHeaderBack()
-    expectWentBack { try storage.save("secret", forKey: "key 4") }
-    try storage.restore(from: vault.file("copy.vault"))
-    #expect(try storage.load(String.self, forKey: "key 3") == "value 3")
-  }
-
   @Test func aRestoreByAnotherProcessIsFollowed() throws {
     let storage = try fill()
     try storage.backup(to: vault.file("copy.vault"))

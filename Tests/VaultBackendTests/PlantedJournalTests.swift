@@ -74,25 +74,6 @@ import Testing
     expectRefused(path) { try vault.storage().backup(to: copy, replacing: true) }
   }
 
-  @Test func norWhereNothingCanBeWritten() throws {
-    try make()
-    try plant()
-    let before = vault.entries
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o500], ofItemAtPath: vault.folder.path)
-    defer {
-      do {
-        try FileManager.default.setAttributes(
-          [.posixPermissions: 0o700], ofItemAtPath: vault.folder.path)
-      } catch { Issue.record(error) }
-    }
-    let said = try helper.start(
-      ["load-read-only", vault.path, "key"], prefix: Machine.withoutCapabilities
-    ).lines()
-    #expect(said == ["error damaged"])
-    #expect(vault.entries == before)
-  }
-
   /// SQLite removes what has the name of a journal, and is none.
   @Test(arguments: [StoreAccess.readOnly, .readWrite])
   func aFileOfTheUsersWithTheNameOfAJournalIsLeft(_ access: StoreAccess) throws {

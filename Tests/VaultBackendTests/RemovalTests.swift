@@ -14,7 +14,11 @@ import Testing
 
   /// A vault of a few values, of which the first written has disappeared from the file.
   private func hide() throws {
-    for index in 0..<20 { _ = try vault.run("save", "key \(index)", "value \(index)") }
+    // By another process, so that this one remembers nothing.
+    let child = try vault.serve()
+    for index in 0..<20 { _ = try child.ask("save key-\(index) value-\(index)") }
+    child.release()
+    _ = try child.lines()
     // The first numbers are those of the header.
     try vault.tamper(
       sql(
@@ -40,21 +44,21 @@ import Testing
 
   @Test func aValueThatWasHiddenOverwrittenAndRemovedDoesNotComeBackUnnoticed() throws {
     try hide()
-    _ = try vault.run("save", "key 0", "newer")
-    _ = try vault.run("delete", "key 0")
+    _ = try vault.run("save", "key-0", "newer")
+    _ = try vault.run("delete", "key-0")
     try putBack()
     let storage = vault.storage()
-    #expect(try storage.load(String.self, forKey: "key 0") == "value 0")
+    #expect(try storage.load(String.self, forKey: "key-0") == "value-0")
     let report = try storage.verify()
     #expect(report.findings.map(\.kind) == [.alteredRemoval])
-    #expect(report.findings.first?.keys.contains("key 0") == true)
+    #expect(report.findings.first?.keys.contains("key-0") == true)
     try storage.repair(accepting: report)
     #expect(try storage.verify().isSound)
   }
 
   @Test func aValueThatWasHiddenWhileItWasRemovedDoesNotComeBackUnnoticed() throws {
     try hide()
-    _ = try vault.run("delete", "key 0")
+    _ = try vault.run("delete", "key-0")
     try putBack()
     #expect(try vault.storage().verify().findings.map(\.kind) == [.alteredRemoval])
   }
@@ -62,8 +66,8 @@ import Testing
   @Test func aTransactionCountsTheRemovalOfAValueThatItDidNotFind() throws {
     try hide()
     try vault.storage().transaction { transaction in
-      #expect(try !transaction.contains("key 0"))
-      try transaction.delete(forKey: "key 0")
+      #expect(try !transaction.contains("key-0"))
+      try transaction.delete(forKey: "key-0")
     }
     try putBack()
     #expect(try vault.storage().verify().findings.map(\.kind) == [.alteredRemoval])
@@ -73,23 +77,21 @@ import Testing
     try hide()
     try vault.tamper(
       sql("ATTACH '%.old' AS old; INSERT INTO record SELECT sequence, name, NULL FROM old.r"))
-    _ = try vault.run("delete", "key 0")
+    _ = try vault.run("delete", "key-0")
     try putBack()
     #expect(try !vault.storage().verify().isSound)
   }
 
   @Test func whatIsHiddenStaysFoundHoweverMuchIsRemovedAfterwards() throws {
     try hide()
-    _ = try vault.run("save", "key 0", "newer")
-    _ = try vault.run("delete", "key 0")
+    _ = try vault.run("save", "key-0", "newer")
+    _ = try vault.run("delete", "key-0")
     let storage = vault.storage()
-    for _ in 0..<3 {
-      try storage.transaction { transaction in
-        for index in 0..<5000 { try transaction.save(index, forKey: "passing \(index)") }
-      }
-      try storage.transaction { transaction in
-        for index in 0..<5000 { try transaction.save(Int?.none, forKey: "passing \(index)") }
-      }
+    try storage.transaction { transaction in
+      for index in 0..<5000 { try transaction.save(index, forKey: "passing \(index)") }
+    }
+    try storage.transaction { transaction in
+      for index in 0..<5000 { try transaction.save(Int?.none, forKey: "passing \(index)") }
     }
     try storage.compact()
     try putBack()
@@ -99,7 +101,7 @@ import Testing
   @Test func removalsAreForgottenInTimeAndTheVaultStaysSound() throws {
     let storage = vault.storage()
     let other = vault.storage(access: .readOnly)
-    for round in 0..<4 {
+    for round in 0..<2 {
       try storage.transaction { transaction in
         for index in 0..<6000 { try transaction.save(index, forKey: "\(round) \(index)") }
       }
@@ -112,9 +114,9 @@ import Testing
       #expect(try storage.verify().isSound)
     }
     // One by one, also of those that are written again.
-    for index in 0..<3000 {
-      try storage.save(index, forKey: "3 \(index)")
-      try storage.delete(forKey: "3 \(index)")
+    for index in 0..<500 {
+      try storage.save(index, forKey: "1 \(index)")
+      try storage.delete(forKey: "1 \(index)")
     }
     #expect(try tombstoneCount() <= 64 * 33)
     #expect(try storage.verify().isSound && other.verify().isSound)
@@ -129,13 +131,11 @@ import Testing
     _ = try child.ask("save key first")
     _ = try child.ask("delete key")
     #expect(try child.ask("load key") == "nil")
-    for _ in 0..<2 {
-      try storage.transaction { transaction in
-        for index in 0..<6000 { try transaction.save(index, forKey: "passing \(index)") }
-      }
-      try storage.transaction { transaction in
-        for index in 0..<6000 { try transaction.save(Int?.none, forKey: "passing \(index)") }
-      }
+    try storage.transaction { transaction in
+      for index in 0..<6000 { try transaction.save(index, forKey: "passing \(index)") }
+    }
+    try storage.transaction { transaction in
+      for index in 0..<6000 { try transaction.save(Int?.none, forKey: "passing \(index)") }
     }
     _ = try child.ask("save key second")
     #expect(try storage.verify().isSound)

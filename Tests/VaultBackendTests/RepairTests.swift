@@ -61,14 +61,6 @@ import Testing
     #expect(code { _ = try storage("broken.vault").keys() } == .damaged)
   }
 
-  @Test func aValueThatSomebodyRemovedIsCountedAsUnreadable() throws {
-    _ = try fill()
-    try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
-    let listing = try vault.storage().listing()
-    #expect(listing.keys.count == 7 && listing.unreadable == 1)
-    #expect(code { _ = try vault.storage().keys() } == .damaged)
-  }
-
   @Test(arguments: [true, false])
   func aMigrationCountsWhatTheListOfNamesDoesNotLeadTo(_ isInTable: Bool) throws {
     if isInTable {
@@ -85,32 +77,6 @@ import Testing
     #expect(report.copied == 7 && report.removed == 7 && report.unreadable == 1)
     let left = try keys.filter { try source.load(String.self, forKey: $0) != nil }
     #expect(left.count == (isInTable ? 1 : 0))
-  }
-
-  @Test func whatCanNotBeRemovedIsSaid() throws {
-    try breakNameInTable()
-    let storage = storage("broken.vault")
-    #expect(code { try storage.removeAll() } == .damaged)
-    #expect(try storage.listing().unreadable == 1)
-    try storage.repair(accepting: try storage.verify())
-    try storage.removeAll()
-    #expect(try storage.verify().recordCount == 0)
-  }
-
-  @Test func keysOfValuesThatTheTableLeavesOutAreKept() throws {
-    _ = try fill()
-    let row = "(SELECT min(sequence) FROM record)"
-    try vault.tamper(
-      "ATTACH '\(vault.path).old' AS old; CREATE TABLE old.r AS SELECT * FROM record WHERE "
-        + "sequence = \(row); DELETE FROM record WHERE sequence = \(row)")
-    let report = try vault.storage().keyAdministration.rotateDataKey()
-    // Those of its bucket are not accounted for either, if there are any.
-    #expect(report.reencrypted + report.remaining == 8 && report.remaining >= 1)
-    try vault.tamper(
-      "ATTACH '\(vault.path).old' AS old; INSERT INTO record SELECT * FROM old.r")
-    for key in keys {
-      #expect(try vault.storage().load(String.self, forKey: key) == "value of \(key)")
-    }
   }
 
   // MARK: - Repairing
@@ -170,20 +136,6 @@ import Testing
       #expect(verified.recordCount <= 8, "byte \(place)")
     }
     #expect(repaired > 5)
-  }
-
-  @Test(arguments: [true, false])
-  func aRepairKeepsValuesOfOtherAuthenticationTags(_ isInTable: Bool) throws {
-    var bytes = try fill()
-    let place = try places(bytes)
-    bytes[(isInTable ? place.table : place.index) + 40] ^= 0x81
-    try vault.put(bytes, "broken.vault")
-    let other = storage("broken.vault", tag: Data([1]))
-    try other.repair(accepting: try other.verify())
-    // Which of its two names was damaged the manifest tells, also to whoever lacks the tag.
-    #expect(try other.verify().otherTagCount == 8)
-    let storage = storage("broken.vault")
-    for key in keys { #expect(try storage.load(String.self, forKey: key) == "value of \(key)") }
   }
 
   @Test func aRecordThatOpensUnderNoNameCanBeDropped() throws {
@@ -247,23 +199,6 @@ import Testing
     // The first pages tell how the file was opened.
     let kept = try Data(contentsOf: URL(fileURLWithPath: old))
     #expect(kept.dropFirst(place) == Data(bytes).dropFirst(place))
-  }
-
-  @Test func everyVaultThatIsMadeHasThePagesOfANewOne() throws {
-    var bytes = try fill()
-    bytes[try places(bytes).table + 40] ^= 0x81
-    try vault.put(bytes, "broken.vault")
-    let storage = storage("broken.vault")
-    let repaired = try storage.repair(accepting: storage.verify())
-    #expect(repaired.valueCount == 8)
-    try storage.backup(to: vault.file("copy.vault"))
-    _ = try self.storage("restored.vault").restore(from: vault.file("copy.vault"))
-    try self.storage("restored.vault").compact()
-    // https://sqlite.org/fileformat2.html#page_size
-    let size = [UInt8(VaultSchema.pageSize >> 8), UInt8(VaultSchema.pageSize & 0xFF)]
-    for name in ["closed.vault", "broken.vault", "copy.vault", "restored.vault"] {
-      #expect(Array(try vault.bytes(name)[16..<18]) == size, "\(name)")
-    }
   }
 
   @Test func aRestorationSaysWhereTheOldFileIs() throws {

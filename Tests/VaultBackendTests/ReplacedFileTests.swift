@@ -79,33 +79,6 @@ struct ReplacedFileTests {
     #expect(try storage.load(String.self, forKey: "key") == "written")
   }
 
-  /// The same store, as a copy of it that was written to meanwhile: what is equal in it is no news.
-  @Test func aNewerCopyInItsPlaceIsNewsOnlyWhereItDiffers() async throws {
-    let storage = vault.storage()
-    #expect(try vault.run("save", "same", "same") == "saved")
-    #expect(try vault.run("save", "key", "old") == "saved")
-    let copy = vault.file("other.vault")
-    #expect(try vault.run("backup", copy.path) == "copied")
-    _ = try makeOther("save key new")
-    let same = Live<String?, VaultStorage>(storage, "same")
-    let key = Live<String?, VaultStorage>(storage, "key")
-    #expect(same.wrappedValue == "same" && key.wrappedValue == "old")
-    let told = Lock(0)
-    withObservationTracking {
-      _ = same.wrappedValue
-    } onChange: {
-      told.withLock { $0 += 1 }
-    }
-    var states = key.states.makeAsyncIterator()
-    #expect(await states.next() == .value("old"))
-    // In one step, without a moment in which there is nothing.
-    for suffix in ["-wal", "-shm"] { _ = unsafe unlink(vault.path + suffix) }
-    try put(copy)
-    #expect(await states.next() == .value("new"))
-    #expect(key.wrappedValue == "new" && same.wrappedValue == "same")
-    #expect(told.withLock { $0 } == 0)
-  }
-
   @Test func aLiveReaderIsToldThatTheVaultIsGone() async throws {
     #expect(try vault.run("save", "key", "old") == "saved")
     let live = Live<String?, VaultStorage>(vault.storage(), "key")

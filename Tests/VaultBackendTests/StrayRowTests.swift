@@ -68,31 +68,6 @@ struct StrayRowTests {
     }
   }
 
-  @Test(arguments: [100_000, -7])
-  func afterARepairAPlantedTombstoneDoesNotKeepNamesFromBeingHashedAnew(_ number: Int) throws {
-    let storage = try fill()
-    try storage.delete(forKey: "key 19")
-    try vault.tamper("INSERT INTO record VALUES (\(number), randomblob(64), NULL)")
-    let keys = storage.keyAdministration
-    #expect(code { _ = try keys.rotate(openedBy: newSource, names: true) } == .damaged)
-    try storage.repair(accepting: try storage.verify())
-    let report = try storage.keyAdministration.rotate(openedBy: newSource, names: true)
-    #expect(report.reencrypted == 19 && report.remaining == 0)
-    let next = vault.storage(newSource)
-    #expect(try next.load(String.self, forKey: "key 3") == "value 3")
-    #expect(try next.verify().isSound)
-  }
-
-  @Test func aValueThatWasRemovedAndPutBackStillKeepsNamesFromBeingHashedAnew() throws {
-    let storage = try fill()
-    try vault.tamper(old("CREATE TABLE old.r AS SELECT * FROM record ORDER BY sequence LIMIT 1"))
-    try vault.tamper(old("DELETE FROM record WHERE name = (SELECT name FROM old.r)"))
-    _ = try vault.run("delete", "key 0")
-    try vault.tamper(old("REPLACE INTO record SELECT * FROM old.r"))
-    #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
-    #expect(try storage.verify().findings.map(\.kind) == [.alteredRemoval])
-  }
-
   // MARK: - What a row hides
 
   @Test func aRowThatIsNoRecordHidesNothingFromAVerification() throws {
@@ -110,27 +85,6 @@ struct StrayRowTests {
     let kinds = Set(report.findings.map(\.kind))
     #expect(kinds.isSuperset(of: [.strayRow, .rolledBackRecord, .addedRecord]))
     #expect(!kinds.contains(.damagedFile))
-  }
-
-  @Test(arguments: [
-    "INSERT INTO record VALUES (-5, x'00', x'01')", "DELETE FROM meta WHERE id = 3",
-    "INSERT INTO record VALUES (4611686018427387999, randomblob(64), x'01')",
-  ])
-  func whatChangedAfterAReportIsNotAccepted(_ sql: String) throws {
-    _ = try fill()
-    try vault.tamper(sql)
-    let report = try vault.storage().verify()
-    #expect(!report.isSound)
-    // Several, since a record that is put into the same part of the manifest hides one of them.
-    try vault.tamper(
-      "DELETE FROM record WHERE sequence IN "
-        + "(SELECT sequence FROM record WHERE sequence < 900 ORDER BY sequence DESC LIMIT 3)")
-    #expect(code { try vault.storage().repair(accepting: report) } == .busy)
-    let next = try vault.storage().verify()
-    #expect(next.findings.contains { $0.kind == .deletedRecord })
-    try vault.storage().repair(accepting: next)
-    #expect(try vault.storage().verify().isSound)
-    try vault.storage().save("more", forKey: "more")
   }
 
   @Test func aFileThatIsMadeAnewTakesNothingUnderKeysThatWereToEnd() throws {
@@ -160,71 +114,5 @@ struct StrayRowTests {
     #expect(back.reencrypted == 136 && back.setAside == 0 && back.remaining == 0)
     #expect(try next.load(String.self, forKey: closed[0])?.hasPrefix("value") == true)
     #expect(try next.verify().isSound)
-  }
-
-  // MARK: - Numbers
-
-  /// Writes a manifest as whoever has the keys can.
-  private func forge(_ change: (inout Manifest) -> Void) throws {
-    let storage = vault.storage()
-    let keys = try #require(try storage.store.inspector()?.manifestKeys)
-    let connection = try Connection(vault.path, .readOnly, until: .now + .seconds(10))
-    var manifest = Manifest()
-    try connection.reading { () throws(StorageError) in
-      manifest = try Manifest(reading: try VaultRows.manifest(connection), keys)
-    }
-    change(&manifest)
-    let hex = try manifest.bytes(keys).map { String(format: "%02x", $0) }.joined()
-    try vault.tamper("UPDATE meta SET value = x'\(hex)' WHERE id = 2")
-  }
-
-  @Test(arguments: ([.max, 1 << 40, 1 << 63] as [UInt64]).prefix(Depth.count(3, day: 1)))
-  func aCountThatIsMadeUpHoldsNobodyUp(_ count: UInt64) throws {
-    _ = try fill()
-    try forge { manifest in
-      var records = manifest.records
-      records.count = count
-      manifest = Manifest(
-        generation: manifest.generation, records: records, removals: manifest.removals,
-        buckets: manifest.buckets)
-    }
-    let start = ContinuousClock.now
-    let report = try vault.storage().keyAdministration.rotate(openedBy: newSource)
-    #expect(report.remaining == 0)
-    let next = vault.storage(newSource)
-    #expect(try next.keyAdministration.reencrypt().remaining == 0)
-    #expect(try next.listing().keys.count == 20)
-    #expect(ContinuousClock.now - start < .seconds(300))
-    #expect(try !next.verify().isSound)
-  }
-
-  @Test func aCommitThatIsMadeUpIsAnAlteredManifest() throws {
-    _ = try fill()
-    try forge { $0.generation = 1 << 62 }
-    #expect(try vault.storage().verify().findings.map(\.kind) == [.alteredManifest])
-  }
-
-  // MARK: - A file that was replaced
-
-  @Test func theFileThatIsInPlaceIsTheOneThatIsVerified() throws {
-    let storage = try fill()
-    let copy = vault.file("copy.vault")
-    try storage.backup(to: copy)
-    #expect(try storage.verify().isSound)
-    let delegate = VaultDelegate(at: copy, access: .readOnly)
-    let name = try #require(try delegate.names().first)
-    let record = try #require(try delegate.record(for: name))
-    var file = try Data(contentsOf: copy)
-    let range = try #require(file.range(of: Data(record)))
-    file[range.upperBound - 1] ^= 1
-    // As a tool that keeps the permissions would put it there; the open file stays as it was.
-    for path in [vault.path, vault.path + "-wal", vault.path + "-shm"] {
-      try FileManager.default.removeItem(atPath: path)
-    }
-    let handle = try #require(FileHandle(forUpdatingAtPath: copy.path))
-    try handle.write(contentsOf: file)
-    try handle.close()
-    try FileManager.default.moveItem(at: copy, to: vault.url)
-    #expect(try storage.verify().findings.map(\.kind) == [.damagedRecord])
   }
 }

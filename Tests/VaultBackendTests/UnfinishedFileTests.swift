@@ -54,20 +54,6 @@ struct UnfinishedFileTests {
     #expect(try reader.verify().isSound)
   }
 
-  @Test func itsSlotsAreListed() throws {
-    try leaveUnfinished()
-    #expect(try open(.readOnly).keyAdministration.slots().count == 1)
-  }
-
-  @Test func whereItCantBeWrittenToThatIsSaid() throws {
-    try leaveUnfinished()
-    try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: copy.path)
-    let command = ["load-read-only", copy.path, "key 1"]
-    let said = try helper.start(command, prefix: Machine.withoutCapabilities).lines()
-    #expect(said == ["error readOnly"])
-    #expect(vault.entries.contains("copy.vault-journal"))
-  }
-
   /// As a power cut leaves it that comes between two sectors of a page.
   @Test(arguments: [false, true])
   func whereNothingCanBeWrittenThatIsSaidAndNothingChanges(hasLog: Bool) throws {

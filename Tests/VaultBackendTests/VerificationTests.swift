@@ -39,23 +39,6 @@ import VaultBackend
     }
   }
 
-  @Test(arguments: [2, 20]) func aNameThatIsWrittenTwiceInACommitIsCountedOnce(
-    _ count: Int
-  ) throws {
-    let storage = try fill()
-    let delegate = vault.delegate()
-    let names = try delegate.names().prefix(count)
-    // No storage does so, and none is to be damaged if a caller of the delegate does.
-    let writes = try names.map { RecordWrite(try delegate.record(for: $0), for: $0) }
-    let version = try delegate.header().version
-    #expect(try delegate.commit(writes + writes, headerVersion: version) == .committed)
-    #expect(try storage.verify(expecting: keys).isSound)
-    let removals = names.map { RecordWrite(nil, for: $0) }
-    #expect(try delegate.commit(writes + removals + removals, headerVersion: version) == .committed)
-    #expect(try storage.verify().isSound)
-    #expect(try storage.keys().count == 20 - count)
-  }
-
   @Test func aVaultThatIsNotThereIsNotCalledSound() throws {
     #expect(code { _ = try vault.storage().verify() } == .unavailable)
     #expect(vault.entries.isEmpty)
@@ -139,13 +122,6 @@ import VaultBackend
     #expect(try vault.run("load", "key 2") == "third")
   }
 
-  @Test func newNamesDontHideThatARecordIsGone() throws {
-    let storage = try fill()
-    try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
-    #expect(code { _ = try storage.keyAdministration.rotate(names: true) } == .damaged)
-    #expect(try storage.verify().findings.map(\.kind) == [.deletedRecord])
-  }
-
   @Test func contradictingSequenceNumbersAreFoundAndRepaired() throws {
     _ = try fill()
     try vault.tamper("DELETE FROM meta WHERE id = 3")
@@ -156,25 +132,6 @@ import VaultBackend
     try storage.repair(accepting: report)
     #expect(try storage.verify().isSound)
     #expect(try storage.load(String.self, forKey: "key 1") == "value 1")
-  }
-
-  @Test func removingAllAsTheFirstCallKeepsTheVaultSound() throws {
-    _ = try fill()
-    try vault.storage().removeAll()
-    #expect(try vault.storage().verify().isSound)
-    #expect(try vault.storage().keys().isEmpty)
-  }
-
-  @Test func changesOfKeysByTwoProcessesKeepTheVaultSound() throws {
-    let storage = try fill()
-    // Through another path of the same folder there is another engine, as in another process.
-    let other = vault.storage(access: .readOnly)
-    #expect(try other.load(String.self, forKey: "key 1") == "value 1")
-    for _ in 0..<3 {
-      _ = try storage.keyAdministration.rotateDataKey()
-      #expect(try other.load(String.self, forKey: "key 1") == "value 1")
-      #expect(try other.verify().isSound)
-    }
   }
 
   @Test func whatWasAcceptedIsSoundFromThenOn() throws {
@@ -212,21 +169,6 @@ import VaultBackend
     try tagged.restore(from: copy)
     #expect(try tagged.load(Int.self, forKey: "tagged 0") == 0)
     #expect(try storage.load(String.self, forKey: "key 5") == "value 5")
-  }
-
-  @Test func compactingWithoutHavingReadKeepsTheVaultSound() throws {
-    _ = try fill()
-    try vault.storage().compact()
-    #expect(try vault.storage().verify().isSound)
-  }
-
-  @Test func aReportThatIsOutOfDateIsNotAccepted() throws {
-    let storage = try fill()
-    try vault.tamper("DELETE FROM record WHERE sequence = (SELECT min(sequence) FROM record)")
-    let report = try storage.verify()
-    try storage.save("other", forKey: "key 5")
-    #expect(code { try storage.repair(accepting: report) } == .busy)
-    #expect(try !storage.verify().isSound)
   }
 
   /// A row was deleted, which is told; then another one is put back, and the number of the last

@@ -105,20 +105,6 @@ import Testing
     #expect(try storage.verify().isSound)
   }
 
-  @Test func aVaultThatIsMadeAnewFromABackupIsNewer() throws {
-    do {
-      let storage = try fill()
-      #expect(try storage.verify().isSound)
-    }
-    for name in vault.entries where name.hasPrefix("test.vault") {
-      try FileManager.default.removeItem(at: vault.file(name))
-    }
-    let storage = vault.storage()
-    try storage.restore(from: copy)
-    #expect(try storage.load(String.self, forKey: "key 0") == "value 0")
-    #expect(try storage.verify().isSound)
-  }
-
   @Test func aManifestOfAnotherCommitIsNotTakenOn() throws {
     _ = try fill()
     try vault.tamper("UPDATE meta SET sequence = sequence + 5 WHERE id = 2")

@@ -2,7 +2,6 @@ import CryptoCore
 import Dispatch
 import Foundation
 import StorageCore
-import Synchronization
 import TestSupport
 import VaultBackend
 
@@ -63,10 +62,6 @@ struct Program {
     case "load-read-only":  // KEY
       let storage = Self.storage(path, 7, .readOnly)
       return try storage.load(String.self, forKey: rest[0]) ?? "nil"
-    case "load-passphrase":  // KEY
-      let storage = VaultStorage(
-        at: URL(fileURLWithPath: path), keySource: .passphrase("open sesame"))
-      return try storage.load(String.self, forKey: rest[0]) ?? "nil"
     case "load-data":  // KEY: how many bytes there are
       return "\(try storage.load(Data.self, forKey: rest[0])?.count ?? -1)"
     case "peak":  // COMMAND ARGUMENT...: what it gives, and the most memory there was, in KiB
@@ -101,10 +96,7 @@ struct Program {
     case "delete":  // KEY
       try storage.delete(forKey: rest[0])
       return "deleted"
-    case "churn":  // COUNT: adds and removes as many keys
-      for index in 0..<Int(rest[0])! { try storage.save(index, forKey: "churn-\(index)") }
-      for index in 0..<Int(rest[0])! { try storage.delete(forKey: "churn-\(index)") }
-      return "churned"
+
     case "fill":  // COUNT BYTES
       let value = Data(repeating: 9, count: Int(rest[1])!)
       for index in 0..<Int(rest[0])! { try storage.save(value, forKey: "fill-\(index)") }
@@ -130,18 +122,6 @@ struct Program {
     }
   }
 
-  private func changeTold(_ key: UInt8) throws -> String {
-    let told = Mutex(0)
-    let storage = storage
-    StorageDiagnostics.handler = { _ in
-      told.withLock { $0 += 1 }
-      do { try storage.save("handler", forKey: "told") } catch { say("error \(error)") }
-    }
-    try storage.keyAdministration.change(to: Self.key(key))
-    for _ in 0..<3 { try storage.save("after", forKey: "key") }
-    return "told \(told.withLock { $0 })"
-  }
-
   private func administer(_ command: String, _ rest: [String]) throws -> String {
     switch command {
     case "rotate":  // same|KEY-BYTE names|data
@@ -157,8 +137,7 @@ struct Program {
     case "remove-slot":  // NUMBER
       try storage.keyAdministration.remove(UInt32(rest[0])!)
       return "removed"
-    case "change-told":  // KEY-BYTE: how often something is told of that, and of writes afterwards
-      return try changeTold(UInt8(rest[0])!)
+
     case "add":  // KEY-BYTE
       try storage.keyAdministration.add(Self.key(UInt8(rest[0])!))
       return "added"
@@ -176,10 +155,7 @@ struct Program {
       return report.isSound ? "sound \(report.recordCount)" : "\(report.findings)"
     case "hold":  // lets nobody else write until its standard input goes on
       return try hold()
-    case "die-inside":  // a transaction
-      let delegate = VaultDelegate(at: URL(fileURLWithPath: path))
-      _ = try delegate.updateHeader { _, _ in kill(getpid(), SIGKILL) }
-      return "alive"
+
     case "let-go":  // KEY: closes the file, and reads
       try storage.letGo()
       return try perform(["load", rest[0]])
