@@ -109,10 +109,7 @@ import Testing
   @Test func anEntryOfANewerReleaseIsToldAndHidesNobodysBlobs() throws {
     let folder = place.folder()
     try folder.write(pattern(100_000), named: "name")
-    let index = VaultStorage(
-      at: place.url.appendingPathComponent("index.vault"),
-      keySource: .key(TemporarySealedFolder.key))
-    try index.save(Data([9, 9]), forKey: "newer")
+    try place.index().save(Data([9, 9]), forKey: "newer")
     let nobodys = place.url.appendingPathComponent("blobs/" + String(repeating: "0f", count: 16))
     try Data([1]).write(to: nobodys)
     #expect(try folder.verify().findings.map(\.kind) == [.damagedEntry])
@@ -172,7 +169,7 @@ import Testing
     let url = place.parent.appendingPathComponent("copy", isDirectory: true)
     try folder.backup(to: url)
     #expect(code { try folder.backup(to: url) } == .invalid)
-    let copy = SealedFolder(at: url, keySource: .key(TemporarySealedFolder.key))
+    let copy = TemporarySealedFolder.folder(at: url)
     let files = try FileManager.default.contentsOfDirectory(atPath: url.path)
     #expect(files.filter { $0.contains("unfinished") } == [])
     #expect(try copy.verify().isSound)
@@ -189,7 +186,7 @@ import Testing
     for number in 0..<5 {
       let url = place.parent.appendingPathComponent("copy-\(number)", isDirectory: true)
       try folder.backup(to: url)
-      let copy = SealedFolder(at: url, keySource: .key(TemporarySealedFolder.key))
+      let copy = TemporarySealedFolder.folder(at: url)
       let report = try copy.verify()
       #expect(report.isSound && report.blobCount == 3, "\(report.findings)")
       #expect([200_000, 300_000].contains(try copy.info(named: "a")?.size))
@@ -271,7 +268,7 @@ import Testing
     let denied = try blob(folder, "denied", pattern(100_000, 3))
     try folder.write(pattern(100_000, 4), named: "well")
     try folder.write(pattern(100, 5), named: "small")
-    try index().save(Data([9, 9]), forKey: "newer")
+    try place.index().save(Data([9, 9]), forKey: "newer")
     try FileManager.default.removeItem(at: missing)
     try flip(damaged, at: segment + 100)
     try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: denied.path)
@@ -285,10 +282,10 @@ import Testing
     }
     // Nothing of it is in the way of the next one.
     #expect(!FileManager.default.fileExists(atPath: url.path))
-    try index().delete(forKey: "newer")
+    try place.index().delete(forKey: "newer")
     #expect(code { try folder.backup(to: url) } != nil)
     #expect(!FileManager.default.fileExists(atPath: url.path))
-    try index().save(Data([9, 9]), forKey: "newer")
+    try place.index().save(Data([9, 9]), forKey: "newer")
     let told = Lock<[Int]>([])
     let backup = try folder.backup(to: url, leavingOutUnreadable: true) { done, _ in
       told.withLock { $0.append(done) }
@@ -299,7 +296,7 @@ import Testing
     #expect(told.withLock { $0 == $0.sorted() && $0.last == 300_000 + 3 * segment })
     let files = try FileManager.default.contentsOfDirectory(atPath: url.path)
     #expect(files.filter { $0.contains("unfinished") } == [])
-    let copy = SealedFolder(at: url, keySource: .key(TemporarySealedFolder.key))
+    let copy = TemporarySealedFolder.folder(at: url)
     #expect(try copy.verify().isSound)
     #expect(try Set(copy.names()) == ["well", "small"])
     // The folder is as it was, and the copy can be restored.
@@ -307,59 +304,5 @@ import Testing
     try folder.restore(from: url)
     #expect(try folder.read(named: "well") == pattern(100_000, 4))
     #expect(try folder.verify().isSound)
-  }
-
-  @Test func aBackupLeavesOutEntriesThatDoNotOpenIfAskedTo() throws {
-    let folder = place.folder()
-    try folder.write(pattern(100_000), named: "large")
-    try folder.write(pattern(100), named: "small")
-    // Of another authentication tag: its name is not known here.
-    try VaultStorage(
-      at: place.url.appendingPathComponent("index.vault"),
-      keySource: .key(TemporarySealedFolder.key), authenticationTag: Data([1])
-    ).save(Data([1]), forKey: "strange")
-    #expect(code { _ = try folder.names() } == .damaged)
-    let listing = try folder.listing()
-    #expect(listing.unreadable == 1 && Set(listing.keys) == ["large", "small"])
-    let url = place.parent.appendingPathComponent("copy", isDirectory: true)
-    #expect(code { try folder.backup(to: url) } == .damaged)
-    let backup = try folder.backup(to: url, leavingOutUnreadable: true)
-    #expect(backup.leftOut == [] && backup.unnamedCount == 1)
-    let copy = SealedFolder(at: url, keySource: .key(TemporarySealedFolder.key))
-    #expect(try copy.listing().unreadable == 0 && copy.verify().isSound)
-    #expect(try copy.read(named: "large") == pattern(100_000))
-  }
-
-  private func index() -> VaultStorage {
-    VaultStorage(
-      at: place.url.appendingPathComponent("index.vault"),
-      keySource: .key(TemporarySealedFolder.key))
-  }
-
-  @Test func aLargeBlobTellsHowFarItsBackupAndItsRestorationAre() throws {
-    let folder = place.folder()
-    let size = 200 * segment
-    try folder.write(pattern(size), named: "large")
-    let url = place.parent.appendingPathComponent("copy", isDirectory: true)
-    let told = Lock<[Int]>([])
-    try folder.backup(to: url) { done, total in
-      told.withLock { $0.append(done) }
-      #expect(total == size)
-    }
-    #expect(told.withLock { $0.count > 2 && $0 == $0.sorted() && $0.last == size })
-    try FileManager.default.removeItem(at: place.url)
-    told.withLock { $0 = [] }
-    try place.folder().restore(from: url) { done, _ in told.withLock { $0.append(done) } }
-    #expect(told.withLock { $0.count > 2 && $0 == $0.sorted() && $0.last == size })
-  }
-
-  @Test func compactingKeepsEverything() throws {
-    let folder = place.folder()
-    try folder.write(pattern(100_000), named: "large")
-    for index in 0..<50 { try folder.write(pattern(10_000), named: "\(index)") }
-    for index in 0..<50 { try folder.remove("\(index)") }
-    try folder.compact()
-    #expect(try folder.names() == ["large"])
-    #expect(try folder.read(named: "large") == pattern(100_000))
   }
 }

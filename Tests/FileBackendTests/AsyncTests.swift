@@ -40,36 +40,6 @@ import Testing
     #expect(place.blobs == [] && place.pending == [])
   }
 
-  @Test func aCancelledTaskLeavesTheOldValue() async throws {
-    let folder = place.folder()
-    try folder.write(Data([1]), named: "name")
-    try pattern(5_000_000).write(to: place.file("source"))
-    let source = place.file("source")
-    let task = Task {
-      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      try await folder.async { try $0.write(contentsOf: source, named: "name") }
-    }
-    await #expect(throws: StorageError.self) { try await task.value }
-    let other = Task { [self] in
-      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      try await folder.write(contentsOf: chunks(pattern(100_000), of: 1000), named: "name")
-    }
-    do {
-      try await other.value
-      Issue.record("it was written")
-    } catch {
-      #expect((error as? StorageError)?.code == .cancelled)
-    }
-    let value = pattern(5_000_000)
-    let whole = Task {
-      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-      try await folder.async { try $0.write(value, named: "name") }
-    }
-    await #expect(throws: StorageError.self) { try await whole.value }
-    #expect(try folder.read(named: "name") == Data([1]))
-    #expect(place.blobs == [] && place.pending == [])
-  }
-
   /// Work of some megabytes that tells how far it is.
   enum Work: CaseIterable, Sendable {
     case file, chunks, copy, backup, restore, rotate, verify
@@ -144,31 +114,5 @@ import Testing
     #expect(isThere == (work == .restore))
     #expect(!FileManager.default.fileExists(atPath: other.path + "/index.vault"))
     #expect(try folder.verify().isSound)
-  }
-
-  @Test func aSequenceOfChunksTellsHowFarItIs() async throws {
-    let told = Lock<[Int]>([])
-    try await place.folder().write(contentsOf: chunks(pattern(300_000), of: 100_000), named: "a") {
-      done, total in
-      #expect(total == nil)
-      told.withLock { $0.append(done) }
-    }
-    #expect(told.withLock { $0 } == [100_000, 200_000, 300_000])
-  }
-
-  @Test func oneBodyMayMakeSeveralCalls() async throws {
-    let none = place.file("none")
-    let folder = place.folder()
-    let names = try await folder.async { folder in
-      try folder.write(pattern(50_000), named: "a")
-      try folder.rename("a", to: "b")
-      try folder.copy("b", to: "c")
-      return try folder.names()
-    }
-    #expect(Set(names) == ["b", "c"])
-    let error = await #expect(throws: StorageError.self) {
-      try await folder.async { try $0.write(contentsOf: none, named: "a") }
-    }
-    #expect(error?.code != .cancelled)
   }
 }

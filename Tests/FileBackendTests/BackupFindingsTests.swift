@@ -12,12 +12,7 @@ struct BackupFindingsTests {
   private var copyURL: URL { place.parent.appendingPathComponent("copy", isDirectory: true) }
   private var indexURL: URL { place.url.appendingPathComponent("index.vault") }
   private var copy: SealedFolder {
-    SealedFolder(at: copyURL, keySource: .key(TemporarySealedFolder.key))
-  }
-
-  private func index(tag: Data? = nil) -> VaultStorage {
-    VaultStorage(
-      at: indexURL, keySource: .key(TemporarySealedFolder.key), authenticationTag: tag)
+    TemporarySealedFolder.folder(at: copyURL)
   }
 
   private func rows(_ url: URL) throws -> [NameHash: (sequence: Int64, record: [UInt8])] {
@@ -44,7 +39,7 @@ struct BackupFindingsTests {
     let folder = place.folder()
     try folder.write(pattern(100, 1), named: "revoked")
     try folder.write(pattern(100_000, 2), named: "large")
-    try index().backup(to: place.file("old.vault"))
+    try place.index().backup(to: place.file("old.vault"))
     try folder.write(pattern(100, 3), named: "revoked")
     let (old, new) = (try rows(place.file("old.vault")), try rows(indexURL))
     try tamper { (connection) throws(StorageError) in
@@ -98,7 +93,7 @@ struct BackupFindingsTests {
   /// The entry that is left out is no reason to accept what was done to another.
   @Test func aDamagedEntryBesideAnOldOneMakesTheOldOneNoBetter() throws {
     let folder = try rolledBack()
-    try index(tag: Data([1])).save(Data([1]), forKey: "strange")
+    try place.index(tag: Data([1])).save(Data([1]), forKey: "strange")
     expectRefused(folder, .rolledBackRecord)
     let backup = try folder.backup(
       to: copyURL, leavingOutUnreadable: true, accepting: [.rolledBackRecord])
@@ -118,36 +113,5 @@ struct BackupFindingsTests {
       to: copyURL, leavingOutUnreadable: true, accepting: [.deletedRecord])
     #expect(backup.accepted.map(\.count) == [1])
     #expect(try copy.verify().isSound && copy.names().count == 4)
-  }
-
-  @Test func anAlteredManifestIsNotMadeAnewUnlessThatIsSaid() throws {
-    let folder = place.folder()
-    try folder.write(pattern(100), named: "a")
-    try tamper { (connection) throws(StorageError) in
-      try connection.statement("UPDATE meta SET value = x'02' WHERE id = 2").run()
-    }
-    expectRefused(folder, .alteredManifest)
-    let backup = try folder.backup(
-      to: copyURL, leavingOutUnreadable: true, accepting: [.alteredManifest])
-    #expect(backup.accepted.map(\.kind) == [.alteredManifest])
-    #expect(backup.unprovenNames == ["a"])
-    #expect(try copy.verify().isSound)
-  }
-
-  /// A damaged entry need not be accepted, and what it leaves unproven is named.
-  @Test func whatADamagedEntryLeavesUnprovenIsNamed() throws {
-    let folder = place.folder()
-    for index in 0..<200 { try folder.write(pattern(10, UInt64(index)), named: "\(index)") }
-    let (name, row) = try #require(try rows(indexURL).first)
-    try tamper { (connection) throws(StorageError) in
-      try VaultRows.set(row.record + [0], for: name, sequence: row.sequence, connection)
-    }
-    let report = try folder.verify().index
-    #expect(report.findings.map(\.kind) == [.damagedRecord])
-    let backup = try folder.backup(to: copyURL, leavingOutUnreadable: true)
-    #expect(backup.accepted == [] && backup.unnamedCount == 1)
-    #expect(backup.unprovenNames == report.unprovenKeys)
-    #expect(backup.unprovenNames.count == report.unprovenCount - 1)
-    #expect(try copy.verify().isSound && copy.names().count == 199)
   }
 }

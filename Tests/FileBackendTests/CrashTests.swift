@@ -150,56 +150,6 @@ import Testing
     try shutDown(trials: 100)
   }
 
-  /// Two processes write, rename and remove, others are killed while they write, and this one opens
-  /// the folder, which sweeps it, and verifies it.
-  private func stress(rounds: Int, openings: Int) throws {
-    var models = [Model(), Model()]
-    var generator = SystemRandomNumberGenerator()
-    for round in 0..<rounds {
-      let writers = try models.indices.map { number in
-        try helper.start(["write-on", place.path, "\(number)", "\(generator.next() as UInt64)"])
-      }
-      for writer in writers { writer.waitUntilItSpeaks(lines: 3) }
-      for opening in 0..<openings {
-        let left = try helper.start(["hold-writer", place.path, "left", "5", "300000"])
-        left.waitUntilItSpeaks()
-        left.kill()
-        _ = try left.lines()
-        try place.folder().open()
-        guard opening % 4 == 3 else { continue }
-        let report = try place.folder().verify()
-        #expect(report.isSound, "\(report.findings) \(report.index.findings)")
-      }
-      for writer in writers { writer.kill() }
-      let found = try writers.map { try $0.lines() }
-      let state = try state(place.folder())
-      for (number, lines) in found.enumerated() {
-        for line in lines where line != "ready" {
-          #expect(!line.hasPrefix("= error"), "\(line)")
-          models[number].take(line)
-        }
-        #expect(lines.count > 10)
-        let own = state.filter { $0.key.hasPrefix("writer\(number)-") }
-        let model = models[number]
-        #expect(own == model.values || own == model.done, "round \(round): \(model)")
-        models[number] = Model(values: own)
-      }
-      let large = state.values.count { Int($0.split(separator: " ")[1])! > 16_384 }
-      #expect(place.blobs.count == large && place.pending == [], "round \(round)")
-    }
-    #expect(try place.folder().verify().isSound)
-  }
-
-  @Test func nothingAcknowledgedIsLostWhileOthersAreKilledAndSwept() throws {
-    try stress(rounds: Depth.count(2, day: 1), openings: 8)
-  }
-
-  @Test(.enabled(if: Soak.isOn)) func nothingAcknowledgedIsLostWhileOthersAreKilledAndSweptSoak()
-    throws
-  {
-    try stress(rounds: 30, openings: 100)
-  }
-
   @Test func whatIsBeingWrittenIsNotSwept() throws {
     let child = try helper.start(["hold-writer", place.path, "name", "5", "300000"])
     child.waitUntilItSpeaks()
@@ -235,9 +185,7 @@ import Testing
 
   @Test func nothingIsSweptWhileAnEntryOfTheIndexCannotBeRead() throws {
     try place.folder().write(pattern(50_000), named: "name")
-    let index = VaultStorage(
-      at: place.url.appendingPathComponent("index.vault"),
-      keySource: .key(TemporarySealedFolder.key))
+    let index = place.index()
     let child = try helper.start(["hold-writer", place.path, "left", "5", "300000"])
     child.waitUntilItSpeaks()
     child.kill()
@@ -249,34 +197,6 @@ import Testing
     try index.delete(forKey: "newer")
     try place.folder().open()
     #expect(place.blobs.count == 1 && place.pending == [])
-  }
-
-  @Test func aSweepListsTheIndexOnceHoweverManyBlobsWereLeft() throws {
-    let folder = place.folder()
-    try folder.transaction { transaction in
-      for number in 0..<20_000 { try transaction.write(Data([1]), named: "small \(number)") }
-    }
-    try folder.write(pattern(50_000), named: "large")
-    // At once: who opens the folder sweeps what the others have left.
-    let children = try (0..<3).map { number in
-      try helper.start(["hold-transaction", place.path, "\(number)", "300", "17000"])
-    }
-    for child in children { child.waitUntilItSpeaks() }
-    for child in children {
-      child.kill()
-      _ = try child.lines()
-    }
-    #expect(place.pending.count == 900 && place.blobs.count == 901)
-    let clock = ContinuousClock()
-    let listing = try clock.measure {
-      let folder = place.folder(access: .readOnly)
-      for name in try folder.names() { _ = try folder.info(named: name) }
-    }
-    let sweep = try clock.measure { try place.folder().open() }
-    #expect(place.pending == [] && place.blobs.count == 1)
-    // For each 128 blobs it would be eight times.
-    #expect(sweep < listing * 4, "\(sweep), and a listing takes \(listing)")
-    #expect(try folder.read(named: "large") == pattern(50_000))
   }
 
   @Test func twoProcessesThatReplaceOneNameLeaveOneWholeValue() throws {
@@ -298,19 +218,6 @@ import Testing
     #expect(last.count.isMultiple(of: 100_000))
     #expect(place.blobs.count == 1 && place.pending == [])
     #expect(try folder.verify().isSound)
-  }
-
-  @Test(.enabled(if: Machine.canMount, "needs the right to mount"))
-  func aFullDiskLeavesTheOldValueAndNoBlob() throws {
-    let said = try helper.run(
-      script: """
-        mount -t tmpfs -o size=2m tmpfs /mnt && mkdir -m 700 /mnt/private && \
-        exec "$0" full-disk /mnt/private/files
-        """)
-    #expect(
-      said == [
-        "written", "written", "error full", "1 100000", "2", "0", "written", "3 300000", "1 100000",
-      ])
   }
 
   /// By the handle that is written piece by piece, and from a file.

@@ -70,14 +70,4 @@ import Testing
     try folder.write(pattern(100_000), named: "late")
     #expect(try folder.verify().isSound)
   }
-
-  @Test func aPropertyHasNoValueAfterwards() throws {
-    try fill()
-    let folder = place.folder(lost)
-    let property = SealedFile<Data>("small", in: folder)
-    #expect(property.wrappedValue == nil)
-    try folder.discard()
-    property.wrappedValue = pattern(5)
-    #expect(property.wrappedValue == pattern(5))
-  }
 }

@@ -18,25 +18,6 @@ import Testing
     #expect(place.blobs.count == 1 && place.pending == [])
   }
 
-  @Test func aTransactionOfTheParentIsOfNoUseInAChildAndStaysWhole() throws {
-    try place.folder().write(pattern(50_000), named: "key")
-    #expect(
-      try helper.run("fork-transaction", place.path) == ["exited(10) 4 300000 4 100 true"])
-    #expect(place.blobs.count == 1 && place.pending == [])
-  }
-
-  @Test func aChildTakesNothingOfTheFileThatItsParentReads() throws {
-    let file = place.file("source")
-    try pattern(2_000_000).write(to: file)
-    #expect(
-      try helper.run("fork-progress", place.path, file.path) == ["exited(10) true true"])
-  }
-
-  @Test func aBackupOfTheParentIsLeftAloneByAChild() throws {
-    let copy = place.file("copy").path
-    #expect(try helper.run("fork-backup", place.path, copy) == ["exited(10) true"])
-  }
-
   // MARK: - Before the index names a blob
 
   @Test(arguments: [false, true]) func aNewFileThatIsGoneOrReplacedIsNotNamed(

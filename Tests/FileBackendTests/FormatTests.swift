@@ -173,18 +173,4 @@ import Testing
       "../" + id.fileName.dropFirst(3), "４" + id.fileName.dropFirst(),
     ] { #expect(BlobID(fileName: name) == nil, "\(name)") }
   }
-
-  @Test func noSegmentsAreSealedWithAnAlgorithmThatDerivesKeys() {
-    #expect(throws: CryptoError.self) { try SegmentSealer(.xaes256GCM, associatedData: []) }
-    #expect(throws: CryptoError.self) {
-      try SegmentOpener(.xaes256GCM, key: Self.key, associatedData: [])
-    }
-  }
-
-  @Test func lengthsOfFilesFollowFromThoseOfValues() {
-    #expect(SegmentLayout.fileSize(ofLength: 16_385) == 16_401)
-    #expect(SegmentLayout.fileSize(ofLength: segment) == segment + 16)
-    #expect(SegmentLayout.fileSize(ofLength: segment + 1) == segment + 33)
-    #expect(SegmentLayout.count(ofLength: 1 << 44) == 1 << 28)
-  }
 }

@@ -53,28 +53,6 @@ import Testing
     #expect(try folder.read(named: "name") == value)
   }
 
-  @Test(.enabled(if: Soak.isOn), arguments: [AEADAlgorithm.aes256GCM, .chaCha20Poly1305])
-  func everyFlippedBitOfABlobIsDamageSoak(_ algorithm: AEADAlgorithm) throws {
-    // The smallest that is a blob.
-    let value = pattern(16 * 1024 + 1)
-    let folder = place.folder(algorithm: algorithm)
-    try folder.write(value, named: "name")
-    let file = try place.onlyBlob()
-    let handle = try FileHandle(forUpdating: file)
-    let bytes = try Data(contentsOf: file)
-    for index in bytes.indices {
-      for bit in 0..<8 {
-        try handle.seek(toOffset: UInt64(index))
-        try handle.write(contentsOf: Data([bytes[index] ^ 1 << UInt8(bit)]))
-        let found = code { _ = try folder.read(named: "name") }
-        try #require(found == .damaged, "byte \(index) bit \(bit)")
-      }
-      try handle.seek(toOffset: UInt64(index))
-      try handle.write(contentsOf: Data([bytes[index]]))
-    }
-    #expect(try folder.read(named: "name") == value)
-  }
-
   @Test func aDamagedSegmentLeavesTheOthersReadable() throws {
     let value = pattern(4 * segment)
     try place.folder().write(value, named: "name")
@@ -166,15 +144,9 @@ import Testing
   @Test func anOlderIndexOverNewerBlobsIsDamageAndRemovesNothing() throws {
     try place.folder().write(pattern(200_000, 1), named: "name")
     let copy = place.file("old")
-    try VaultStorage(
-      at: place.url.appendingPathComponent("index.vault"),
-      keySource: .key(TemporarySealedFolder.key)
-    ).backup(to: copy)
+    try place.index().backup(to: copy)
     try place.folder().write(pattern(200_000, 2), named: "name")
-    try VaultStorage(
-      at: place.url.appendingPathComponent("index.vault"),
-      keySource: .key(TemporarySealedFolder.key)
-    ).restore(from: copy)
+    try place.index().restore(from: copy)
     do {
       _ = try place.folder().read(named: "name")
       Issue.record("it was read")
@@ -185,19 +157,10 @@ import Testing
     #expect(place.blobs.count == 1)
   }
 
-  @Test func aBlobOfAnotherFolderIsDamage() throws {
-    try place.folder().write(pattern(200_000), named: "name")
-    let other = TemporarySealedFolder()
-    try other.folder().write(pattern(200_000), named: "name")
-    let bytes = try Data(contentsOf: other.onlyBlob())
-    try tamper { $0 = bytes }
-    #expect(readCode() == .damaged)
-  }
-
   // MARK: - Files that are none of ours
 
   enum Stranger: String, CaseIterable, Sendable {
-    case link, pipe, socket, folder, writable, gone
+    case link, pipe, socket, folder, device, writable, gone
   }
 
   @Test(arguments: Stranger.allCases)
@@ -213,6 +176,9 @@ import Testing
     case .pipe: #expect(unsafe mkfifo(file.path, 0o600) == 0)
     case .socket: #expect(unsafe mknod(file.path, S_IFSOCK | 0o600, 0) == 0)
     case .folder: #expect(unsafe mkdir(file.path, 0o700) == 0)
+    case .device:
+      // /dev/zero, for whoever may make it.
+      guard unsafe mknod(file.path, S_IFCHR | 0o600, 1 << 8 | 5) == 0 else { return }
     case .writable:
       try FileManager.default.copyItem(at: moved, to: file)
       #expect(unsafe chmod(file.path, 0o666) == 0)
@@ -231,48 +197,6 @@ import Testing
     #expect(readCode() == .denied)
   }
 
-  /// As `/dev/zero` and `/dev/null`, and a loop device, which need not be there: mem(4), loop(4).
-  struct Device: Sendable {
-    let kind: mode_t
-    let number: dev_t
-
-    static let all = [
-      Device(kind: S_IFCHR, number: 1 << 8 | 5), Device(kind: S_IFCHR, number: 1 << 8 | 3),
-      Device(kind: S_IFBLK, number: 7 << 8 | 255),
-    ]
-  }
-
-  @Test(
-    .enabled(if: canMakeDevices, "needs the right to make devices"), arguments: Device.all)
-  func aDeviceIsRefusedAndNotRead(_ device: Device) throws {
-    try place.folder().write(pattern(200_000), named: "name")
-    let file = try place.onlyBlob()
-    try FileManager.default.removeItem(at: file)
-    #expect(unsafe mknod(file.path, device.kind | 0o600, device.number) == 0)
-    #expect(readCode() == .denied)
-    #expect(try place.folder().verify().findings.map(\.kind) == [.deniedBlob])
-    // The name can be used again, and the device is gone with what it was in the place of.
-    try place.folder().write(pattern(20_000), named: "name")
-    #expect(readCode() == nil)
-    for inner in ["blobs", "pending"] {
-      let folder = place.url.appendingPathComponent(inner)
-      let moved = place.parent.appendingPathComponent("moved")
-      try FileManager.default.moveItem(at: folder, to: moved)
-      #expect(unsafe mknod(folder.path, device.kind | 0o600, device.number) == 0)
-      #expect(readCode() == .denied, "\(inner)")
-      #expect(code { try place.folder().write(pattern(20_000), named: "other") } == .denied)
-      try FileManager.default.removeItem(at: folder)
-      try FileManager.default.moveItem(at: moved, to: folder)
-    }
-    #expect(readCode() == nil)
-  }
-
-  private static var canMakeDevices: Bool {
-    let path = FileManager.default.temporaryDirectory.path + "/device-\(UUID().uuidString)"
-    defer { unsafe unlink(path) }
-    return unsafe mknod(path, S_IFCHR | 0o600, 1 << 8 | 3) == 0
-  }
-
   @Test(
     .enabled(if: Machine.canBecomeAnother, "needs the right to give files away"),
     arguments: ["blobs", "pending"])
@@ -285,20 +209,6 @@ import Testing
     #expect(code { try place.folder().remove("name") } == .denied)
     #expect(unsafe chown(inner, geteuid(), getegid()) == 0)
     #expect(readCode() == nil)
-  }
-
-  @Test(.enabled(if: Machine.canBecomeAnother, "needs the right to give files away"))
-  func aMarkerOfAnotherUserIsLeftAndRefusedToItsWriter() throws {
-    let folder = place.folder()
-    try folder.write(pattern(200_000), named: "name")
-    let id = try place.onlyBlob().lastPathComponent
-    let marker = place.path + "/pending/" + id
-    #expect(FileManager.default.createFile(atPath: marker, contents: nil))
-    #expect(unsafe chmod(marker, 0o600) == 0)
-    #expect(unsafe chown(marker, Machine.otherUser, Machine.otherUser) == 0)
-    #expect(readCode() == nil && place.pending == [id])
-    #expect(code { try folder.write(pattern(20_000), named: "name") } == .denied)
-    #expect(try folder.read(named: "name") == pattern(200_000))
   }
 
   @Test(arguments: ["blobs", "pending"])

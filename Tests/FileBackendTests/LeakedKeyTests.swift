@@ -50,7 +50,7 @@ import Testing
     _ = try folder.rotate()
     let url = place.file("copy")
     try folder.backup(to: url)
-    let copy = SealedFolder(at: url, keySource: .key(TemporarySealedFolder.key))
+    let copy = TemporarySealedFolder.folder(at: url)
     #expect(try copy.verify().oldBlobCount == 0)
     try folder.remove("name")
     try folder.restore(from: url)

@@ -37,16 +37,6 @@ struct ReadersAcrossRotationTests {
     #expect(code { _ = try reader.read(segment..<segment + 1) } == .damaged)
   }
 
-  @Test func aReaderGivesNoForgeryThatWasMadeBeforeItsNextCall() throws {
-    let folder = place.folder()
-    try folder.write(value, named: "name")
-    let thief = try Thief(place, "name")
-    let reader = try #require(try folder.reader(named: "name"))
-    _ = try place.folder().keyAdministration.rotate(openedBy: newKey)
-    try thief.forge(1)
-    #expect(code { _ = try reader.read(0..<10) } == .damaged)
-  }
-
   @Test func aCopyThatBeganBeforeTheRotationSealsNoForgery() throws {
     let folder = place.folder()
     try folder.write(value, named: "name")

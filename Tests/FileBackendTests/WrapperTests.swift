@@ -143,28 +143,6 @@ import Testing
     #expect(try property.load() == "1!")
   }
 
-  private final class ReadingProvider: KeyProvider {
-    let identifier = "reading"
-    let folder = Lock<SealedFolder?>(nil)
-
-    func material() throws(StorageError) -> KeyMaterial? {
-      if let folder = folder.withLock({ $0 }) { _ = try folder.read(named: "name") }
-      return .key(SymmetricKey(data: [UInt8](repeating: 3, count: 32)))
-    }
-  }
-
-  @Test func aKeyProviderThatReadsTheFolderItOpensIsRefusedAtOnce() throws {
-    for isOther in [false, true] {
-      let provider = ReadingProvider()
-      let folder = place.folder(.provider(provider))
-      provider.folder.withLock { $0 = isOther ? place.folder(.provider(provider)) : folder }
-      #expect(code { try folder.write(Data([1]), named: "name") } == .invalid)
-      provider.folder.withLock { $0 = nil }
-      try folder.write(Data([1]), named: "name")
-      #expect(try folder.read(named: "name") == Data([1]))
-    }
-  }
-
   @Test func bytesThatAreNotOfThePropertysTypeAreAMismatch() throws {
     let folder = place.folder()
     try folder.write(Data([0xFF, 0xFE]), named: "name")

@@ -77,19 +77,8 @@ struct Program {
         try folder.rename(rest[1], to: rest[0])
         usleep(3_000)
       }
-    case "hold-transaction":  // NAME COUNT LENGTH: so many values, and it does not end
-      try folder.transaction { transaction in
-        for number in 0..<Int(rest[1])! {
-          try transaction.write(Self.value(1, Int(rest[2])!), named: "\(rest[0])-\(number)")
-        }
-        say("inside")
-        _ = readLine()
-      }
-      return "written"
+
     case "names": return try folder.names().sorted().joined(separator: " ")
-    case "put":  // NAME FILE
-      try folder.write(contentsOf: URL(fileURLWithPath: rest[1]), named: rest[0])
-      return "written"
     case "state":  // each name with the number and length of its value, in lines
       for name in try folder.names().sorted() {
         let value = try folder.read(named: name) ?? Data()
@@ -110,9 +99,6 @@ struct Program {
       try writer.commit()
       return "written"
     case "fork-writer": return try forkWithWriter()
-    case "fork-progress": return try forkInProgress(of: rest[0])
-    case "fork-transaction": return try forkInTransaction()
-    case "fork-backup": return try forkInBackup(to: rest[0])
     default: fatalError("unknown command \(command)")
     }
   }
@@ -143,73 +129,6 @@ struct Program {
     try writer!.write(value.dropFirst(400_000))
     try writer!.commit()
     return answers + "\(kept) " + answer(["read", "key"]) + " \(try folder.verify().isSound)"
-  }
-
-  /// A child goes on in the closure that is told how far a write of a file is, and so does the
-  /// parent.
-  private func forkInProgress(of file: String) throws -> String {
-    ForkedChild.prepare()
-    let file = URL(fileURLWithPath: file)
-    var child: Int32 = -1
-    var end = ""
-    do {
-      try folder.write(contentsOf: file, named: "key") { _, _ in
-        guard child < 0 else { return }
-        child = ForkedChild.split()
-        if child > 0 { end = "\(ForkedChild.outcome(of: child, deadline: 120))" }
-      }
-    } catch {
-      guard child == 0 else { throw error }
-      _exit(error.code == .unavailable ? 10 : 1)
-    }
-    let isWhole = try folder.read(named: "key") == Data(contentsOf: file)
-    return "\(end) \(isWhole) \(try folder.verify().isSound)"
-  }
-
-  /// A child goes on in the transaction in which its parent was at the fork, and so does the
-  /// parent.
-  private func forkInTransaction() throws -> String {
-    ForkedChild.prepare()
-    var child: Int32 = -1
-    var inside: StorageError.Code?
-    do {
-      try folder.transaction { transaction in
-        try transaction.write(Self.value(4, 300_000), named: "key")
-        try transaction.write(Self.value(4, 100), named: "small")
-        child = ForkedChild.split()
-        guard child == 0 else { return }
-        do { try transaction.remove("key") } catch { inside = (error as? StorageError)?.code }
-      }
-    } catch {
-      guard child == 0 else { throw error }
-      _exit(inside == .unavailable && (error as? StorageError)?.code == .unavailable ? 10 : 1)
-    }
-    guard child > 0 else { _exit(2) }
-    let outcome = ForkedChild.outcome(of: child, deadline: 120)
-    return "\(outcome) " + answer(["read", "key"]) + " " + answer(["read", "small"])
-      + " \(try folder.verify().isSound)"
-  }
-
-  /// A child goes on with the backup that its parent has begun, and so does the parent.
-  private func forkInBackup(to copy: String) throws -> String {
-    ForkedChild.prepare()
-    try folder.write(Self.value(5, 300_000), named: "key")
-    let url = URL(fileURLWithPath: copy, isDirectory: true)
-    var child: Int32 = -1
-    var answerOfChild = ""
-    do {
-      try folder.backup(to: url) { _, _ in
-        guard child < 0 else { return }
-        child = ForkedChild.split()
-        // The child comes to its end before the parent goes on.
-        if child > 0 { answerOfChild = "\(ForkedChild.outcome(of: child, deadline: 120))" }
-      }
-    } catch {
-      guard child == 0 else { throw error }
-      _exit(error.code == .unavailable ? 10 : 1)
-    }
-    guard child > 0 else { _exit(2) }
-    return answerOfChild + " \(try Self.folder(copy, 7).verify().isSound)"
   }
 
   // MARK: - Memory
@@ -266,30 +185,6 @@ struct Program {
       say(command.joined(separator: " "))
       say("= " + answer(command))
     }
-  }
-
-  // MARK: - Disks
-
-  /// Fills the disk to the last block, and frees it again.
-  func fillTheDisk() {
-    say(answer(["write", "key", "1", "100000"]))
-    say(answer(["write", "other", "1", "100000"]))
-    let filler = path + "/../filler"
-    let descriptor = unsafe open(filler, O_WRONLY | O_CREAT, 0o600)
-    var size = 1 << 20
-    while size > 0 {
-      let bytes = [UInt8](repeating: 0, count: size)
-      if unsafe write(descriptor, bytes, size) <= 0 { size /= 2 }
-    }
-    close(descriptor)
-    say(answer(["write", "key", "2", "300000"]))
-    say(answer(["read", "key"]))
-    say("\((try? FileManager.default.contentsOfDirectory(atPath: path + "/blobs").count) ?? -1)")
-    say("\((try? FileManager.default.contentsOfDirectory(atPath: path + "/pending").count) ?? -1)")
-    unsafe unlink(filler)
-    say(answer(["write", "key", "3", "300000"]))
-    say(answer(["read", "key"]))
-    say(answer(["read", "other"]))
   }
 }
 

@@ -10,18 +10,12 @@ guard arguments.count >= 3 else { fatalError("usage: FileTestChild COMMAND FOLDE
 let program = Program(path: arguments[2])
 
 switch arguments[1] {
-case "serve":  // performs each line of its standard input, and answers in one
-  while let line = readLine() {
-    say(program.answer(line.split(separator: " ").map(String.init)))
-  }
 case "write-on":  // WRITER SEED: writes, replaces, renames and removes, until it is killed
   program.writeOn(Int(arguments[3])!, seed: UInt64(arguments[4])!)
 case "attacked":  // COUNT: while somebody exchanges a folder on the way and a link
   program.attacked(Int(arguments[3])!)
 case "exchange":  // PATH
   Exchange.forever(arguments[2], arguments[3])
-case "full-disk":
-  program.fillTheDisk()
 default:
   say(program.answer([arguments[1]] + arguments.dropFirst(3)))
 }

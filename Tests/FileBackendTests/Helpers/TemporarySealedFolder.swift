@@ -4,6 +4,7 @@ import Glibc
 import StorageTesting
 import TestSupport
 import Testing
+import VaultBackend
 
 /// A folder for one test, removed with it.
 final class TemporarySealedFolder: Sendable {
@@ -27,6 +28,16 @@ final class TemporarySealedFolder: Sendable {
   ) -> SealedFolder {
     SealedFolder(
       at: url, keySource: source, access: access, algorithm: algorithm, deadline: .seconds(60))
+  }
+
+  /// A folder at another place, under the same key.
+  static func folder(at url: URL) -> SealedFolder { SealedFolder(at: url, keySource: .key(key)) }
+
+  /// The index, as a vault.
+  func index(tag: Data? = nil) -> VaultStorage {
+    VaultStorage(
+      at: url.appendingPathComponent("index.vault"), keySource: .key(Self.key),
+      authenticationTag: tag)
   }
 
   func file(_ name: String) -> URL { parent.appendingPathComponent(name, isDirectory: false) }

@@ -18,9 +18,7 @@ struct Thief {
   /// Takes what there is of a name, before the keys are replaced.
   init(_ place: TemporarySealedFolder, _ name: String) throws {
     self.place = place
-    index = VaultStorage(
-      at: place.url.appendingPathComponent("index.vault"),
-      keySource: .key(TemporarySealedFolder.key))
+    index = place.index()
     let bytes = try #require(try index.load(Data.self, forKey: name))
     let known = try FileEntry(reading: bytes.bytes).blob
     let blob = try #require(known)
