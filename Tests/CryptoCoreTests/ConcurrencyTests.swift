@@ -52,19 +52,6 @@ struct ConcurrencyTests {
     #expect(wrong.withLock { $0 } == 0)
   }
 
-  @Test func sixteenThreadsHashUnderOneKey() throws {
-    let names = try KeyedHash(.random())
-    let expected = try (0..<16).map { try names.hash(name: "name \($0)") }
-    let wrong = Lock(0)
-    Threads.run(16) { thread in
-      for _ in 0..<500 where (try? names.hash(name: "name \(thread)")) != expected[thread] {
-        wrong.withLock { $0 += 1 }
-      }
-    }
-    #expect(wrong.withLock { $0 } == 0)
-    #expect(Set(expected).count == 16)
-  }
-
   @Test func sixteenThreadsMakeAndDropKeys() throws {
     let wrong = Lock(0)
     Threads.run(16) { thread in

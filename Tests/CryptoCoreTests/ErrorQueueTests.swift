@@ -34,13 +34,6 @@ struct ErrorQueueTests {
     #expect(OpenSSLErrorQueue.isEmpty)
   }
 
-  @Test func anErrorWithoutAQueueSaysTheCallAlone() {
-    OpenSSLErrorQueue.clear()
-    let error = CryptoError(library: "EVP_Something", code: .outOfMemory)
-    #expect(error.openSSLErrors.isEmpty)
-    #expect("\(error)" == "outOfMemory: EVP_Something")
-  }
-
   @Test func aFailureOfOpenSSLCarriesItsNumbers() throws {
     OpenSSLErrorQueue.clear()
     // HKDF without a hash function.
@@ -52,16 +45,6 @@ struct ErrorQueueTests {
     #expect(error?.code == .library)
     #expect(error?.openSSLErrors.isEmpty == false)
     #expect(error?.message.contains("EVP_KDF_derive of HKDF: ") == true)
-    #expect(OpenSSLErrorQueue.isEmpty)
-  }
-
-  @Test func aFunctionThatIsNotThereIsUnsupported() {
-    OpenSSLErrorQueue.clear()
-    let error = #expect(throws: CryptoError.self) {
-      _ = try KDFParameters().derive("NO-SUCH-FUNCTION", count: 32)
-    }
-    #expect(error?.code == .unsupported)
-    #expect(error?.openSSLErrors.isEmpty == false)
     #expect(OpenSSLErrorQueue.isEmpty)
   }
 

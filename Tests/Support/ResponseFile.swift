@@ -36,8 +36,6 @@ package struct ResponseFile: Sendable {
 
   /// The tests, in order.
   package private(set) var entries: [Entry] = []
-  /// The fields before the first test, outside brackets.
-  package private(set) var preamble = Entry(fields: [:])
 
   private var section: [String: String] = [:]
   private let firstField: String
@@ -77,9 +75,7 @@ package struct ResponseFile: Sendable {
       section[name] = value
     } else if name == firstField {
       entries.append(Entry(fields: section.merging([name: value]) { $1 }))
-    } else if entries.isEmpty {
-      preamble.fields[name] = value
-    } else {
+    } else if !entries.isEmpty {
       entries[entries.count - 1].fields[name] = value
     }
   }

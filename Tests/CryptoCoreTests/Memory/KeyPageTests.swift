@@ -53,17 +53,6 @@ struct KeyPageTests {
     }
   }
 
-  @Test func theBytesAndTheirAddressNeverChange() throws {
-    let source = try randomBytes(64)
-    let bytes = try SecureBytes(source)
-    let address = bytes.address
-    var others: [SecureBytes] = []
-    for _ in 0..<500 { others.append(try SecureBytes.random(count: 64)) }
-    #expect(bytes.address == address)
-    #expect(bytes.exposed == source)
-    #expect(Set(others.map(\.address) + [address]).count == 501, "two keys share a slot")
-  }
-
   // These two run in a process of their own: elsewhere another test may take what is released.
 
   @Test func aReleasedPageIsUnmapped() async {
@@ -72,14 +61,6 @@ struct KeyPageTests {
       let address = try #require(bytes).address
       bytes = nil
       #expect(ProcessMemory.read(address, count: 1) == nil)
-    }
-  }
-
-  @Test func aReleasedSlotIsUsedAgain() async {
-    await #expect(processExitsWith: .success) {
-      var seen: Set<UInt> = []
-      for _ in 0..<10_000 { seen.insert(try SecureBytes.random(count: 32).address) }
-      #expect(seen.count == 1, "\(seen.count) slots for one key at a time")
     }
   }
 }

@@ -41,15 +41,4 @@ import Testing
     // What those that were late have brought is gone.
     #expect(living.withLock { $0 } == owners.count)
   }
-
-  @Test func theObjectLivesAsLongAsItsOwner() {
-    let living = Lock(0)
-    var owner: Owner? = Owner()
-    #expect(owner?.object.load() == nil)
-    _ = owner?.object.storeIfNil(Counted(living))
-    #expect(owner?.object.load() != nil)
-    #expect(living.withLock { $0 } == 1)
-    owner = nil
-    #expect(living.withLock { $0 } == 0)
-  }
 }

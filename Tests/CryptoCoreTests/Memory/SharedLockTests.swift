@@ -1,5 +1,4 @@
 import CryptoCore
-import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -47,52 +46,5 @@ struct SharedLockTests {
       }
     }
     #expect(most.load(ordering: .relaxed) == 2)
-  }
-
-  @Test func aReaderWaitsForAWriterAndSeesWhatItWrote() {
-    let lock = SharedLock(Pair())
-    let isWriting = Atomic(false)
-    let isWritten = Atomic(false)
-    let early = Atomic(0)
-    Threads.run(Self.threads) { thread in
-      if thread == 0 {
-        lock.withLock { pair in
-          isWriting.store(true, ordering: .releasing)
-          usleep(50_000)
-          pair.first = 7
-          isWritten.store(true, ordering: .releasing)
-        }
-        return
-      }
-      while !isWriting.load(ordering: .acquiring) {}
-      let seen = lock.read { $0.first }
-      if seen != 7 || !isWritten.load(ordering: .acquiring) { early.add(1, ordering: .relaxed) }
-    }
-    #expect(early.load(ordering: .relaxed) == 0)
-  }
-
-  @Test func aBodyThatThrowsGivesTheLockBack() {
-    struct Refusal: Error {}
-    let lock = SharedLock(Pair())
-    #expect(throws: Refusal.self) { try lock.read { _ in throw Refusal() } }
-    #expect(throws: Refusal.self) {
-      try lock.withLock { pair in
-        pair.first = 3
-        throw Refusal()
-      }
-    }
-    #expect(lock.withLock { $0.first } == 3)
-  }
-
-  @Test func whatItHoldsIsReleasedWithIt() {
-    final class Token: Sendable {}
-    weak var token: Token?
-    do {
-      let held = Token()
-      token = held
-      let lock = SharedLock(held)
-      #expect(lock.read { $0 === held })
-    }
-    #expect(token == nil)
   }
 }

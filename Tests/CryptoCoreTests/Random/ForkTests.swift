@@ -11,7 +11,7 @@ struct ForkTests {
   @Test func aChildForkedWhileThreadsSealNeverHangs() async {
     await #expect(processExitsWith: .success) {
       let fixtures = try AEADAlgorithm.all.map { try Fixture($0) }
-      ForkTests.check(children: 300, threads: 8) {
+      ForkTests.check(children: 100, threads: 8) {
         for fixture in fixtures { _ = try ForkTests.use(fixture) }
       } child: {
         for fixture in fixtures { try ForkTests.use(fixture) }
@@ -23,7 +23,7 @@ struct ForkTests {
   @Test func aChildForkedWhileThreadsStartNeverHangs() async {
     await #expect(processExitsWith: .success) {
       let fixture = try Fixture()
-      ForkTests.check(children: 300, threads: 4) {
+      ForkTests.check(children: 100, threads: 4) {
         let done = DispatchSemaphore(value: 0)
         Thread {
           OpenSSLRandom.draw()
@@ -43,7 +43,7 @@ struct ForkTests {
         try ForkTests.use(fixture)
         _ = try SecureBytes.random(count: 100)
       }
-      ForkTests.check(children: 300, threads: 4, make, child: make)
+      ForkTests.check(children: 100, threads: 4, make, child: make)
     }
   }
 

@@ -14,19 +14,6 @@ struct NonceTests {
     print(String(decoding: result.standardOutputContent, as: UTF8.self), terminator: "")
   }
 
-  @Test(
-    .enabled(
-      if: Soak.isOn, "set SPS_SOAK=1 to run it"))
-  func noNonceComesTwiceSoak() async throws {
-    let result = try await #require(
-      processExitsWith: .success, observing: [\.standardOutputContent]
-    ) {
-      try NonceTests.check(
-        NonceRun(sealsPerThread: 1_225_000, children: 100, sealsPerChild: 2000))
-    }
-    print(String(decoding: result.standardOutputContent, as: UTF8.self), terminator: "")
-  }
-
   private static func check(_ run: NonceRun) throws {
     let result = try run.run()
     let seals = run.threads * run.sealsPerThread + run.children * run.sealsPerChild

@@ -95,17 +95,4 @@ struct RecordBindingTests {
     }
     #expect(seen.count == stores.count * names.count * tags.count * 3 * 4)
   }
-
-  @Test func noEncodingIsTheBeginningOfAnother() throws {
-    let fixture = try Fixture()
-    let header = RecordHeader(algorithm: .aes256GCM, keyID: 7)
-    var last: [UInt8] = []
-    for count in 0...300 {
-      let tag = [UInt8](repeating: 0, count: count)
-      let encoded = try fixture.context(tag: tag).encoded(header)
-      #expect(encoded.count == 112 + count)
-      #expect(!encoded.starts(with: last) || last.isEmpty)
-      last = encoded
-    }
-  }
 }

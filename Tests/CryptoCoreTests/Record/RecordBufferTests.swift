@@ -48,13 +48,6 @@ struct RecordBufferTests {
     }
   }
 
-  @Test func theOverheadIsWhatTheFormatSays() {
-    // Header, nonce, tag.
-    #expect(DataKey.overhead(of: .aes256GCM) == 6 + 12 + 16)
-    #expect(DataKey.overhead(of: .chaCha20Poly1305) == 6 + 12 + 16)
-    #expect(DataKey.overhead(of: .xaes256GCM) == 6 + 24 + 16)
-  }
-
   @Test(arguments: [0, 1, 16, 31, 33, 64])
   func aKeyOfAnotherSizeIsRefused(count: Int) throws {
     let key = SymmetricKey(data: try randomBytes(count))

@@ -19,15 +19,6 @@ struct SecureBytesTests {
     #expect(bytes.exposed == [UInt8](repeating: 0, count: count))
   }
 
-  @Test func whatTheInitializerThrowsIsRethrown() throws {
-    let answer = code {
-      _ = try SecureBytes(count: 32) { (_) throws(CryptoError) in
-        throw CryptoError(.malformed, "on purpose")
-      }
-    }
-    #expect(answer == .malformed)
-  }
-
   @Test func equalityComparesEveryByteAndTheCount() throws {
     let source = try randomBytes(40)
     let bytes = try SecureBytes(source)
