@@ -203,7 +203,7 @@ import Testing
   /// The writer is a program that does not wait, so the first reader has to.
   @Test(arguments: [true, false])
   func whatOneReaderShowsEveryReaderSees(_ isRemoved: Bool) throws {
-    let trust: Int64 = 1_000_000_000
+    let trust: Int64 = 300_000_000
     let other = folder.path + "/other"
     try make(try Self.bytes([2]), at: other)
     try folder.put(try Self.bytes([1]))

@@ -17,23 +17,6 @@ import Testing
     try promise.check { TemporaryFolder().delegate(.unsynchronized) }
   }
 
-  @Test func delegatesOfOneSuiteShareMemoryHoweverTheFolderIsSpelled() throws {
-    let folder = TemporaryFolder()
-    let link = TemporaryFolder()
-    try FileManager.default.createSymbolicLink(
-      atPath: link.path + "/link", withDestinationPath: folder.path)
-    let one = folder.delegate()
-    let other = DefaultsDelegate(folder: link.path + "/link", suiteName: "suite")
-    #expect(one.identity != nil && one.identity == other.identity)
-  }
-
-  @Test func suitesOfOneFolderDontSeeEachOther() throws {
-    let folder = TemporaryFolder()
-    let other = DefaultsDelegate(folder: folder.path, suiteName: "other")
-    try folder.delegate().set([1], for: name(1))
-    #expect(try other.record(for: name(1)) == nil)
-  }
-
   @Test(arguments: ["", ".", "..", "a/b", "/", "a\0b", String(repeating: "x", count: 201)])
   func aSuiteNameThatCantBeIsInvalidAtEveryUse(_ suite: String) {
     let folder = TemporaryFolder()
@@ -69,27 +52,6 @@ import Testing
       let found = try FileManager.default.attributesOfItem(atPath: folder.path + path)
       #expect(found[.posixPermissions] as? Int == mode, "\(path)")
     }
-  }
-
-  @Test func aRemovedFileIsAnEmptyStoreWithAnotherHeaderVersion() throws {
-    let folder = TemporaryFolder()
-    let delegate = folder.delegate()
-    let version = try delegate.updateHeader { header, _ in header = [1] }
-    try delegate.set([1], for: name(1))
-    try FileManager.default.removeItem(atPath: folder.file)
-    #expect(try delegate.record(for: name(1)) == nil)
-    let header = try delegate.header()
-    #expect(header.header == nil && header.version != version)
-  }
-
-  @Test func aFileThatIsPutBackIsSeenAtTheNextRead() throws {
-    let folder = TemporaryFolder()
-    let delegate = folder.delegate()
-    try delegate.set([1], for: name(1))
-    let old = try #require(folder.bytes)
-    try delegate.set([2], for: name(1))
-    try folder.put(old)
-    #expect(try delegate.record(for: name(1)) == [1])
   }
 
   @Test func aBatchThatIsTooLargeFailsAlone() throws {
@@ -140,35 +102,6 @@ import Testing
     _ = consume lock
     #expect(waits(.seconds(60)) { isWritten.withLock { $0 } })
     #expect(try delegate.record(for: name(1)) == [2])
-  }
-
-  @Test func writersOfOneProcessShareWrites() throws {
-    let folder = TemporaryFolder()
-    let delegate = folder.delegate()
-    // Held so that all eight queue up behind the first.
-    let lock = try FileLock(folder.file + ".lock", waiting: .zero)
-    let done = Lock(0)
-    let started = Lock(0)
-    for index in 0..<8 {
-      Thread.detachNewThread {
-        started.withLock { $0 += 1 }
-        _ = code { try delegate.set([1], for: name(index)) }
-        done.withLock { $0 += 1 }
-      }
-    }
-    let inodes = Lock<Set<UInt64>>([])
-    let watch = delegate.observe { _ in
-      // Observers are told after the rename: each write shows as another inode.
-      let status = (try? FileStatus.of(folder.file)).flatMap { $0 }
-      if let status { _ = inodes.withLock { $0.insert(status.inode) } }
-    }
-    #expect(waits(.seconds(60)) { started.withLock { $0 } == 8 })
-    usleep(1_000_000)
-    _ = consume lock
-    #expect(waits(.seconds(60)) { done.withLock { $0 } == 8 })
-    withExtendedLifetime(watch) {}
-    #expect(try delegate.names().count == 8)
-    #expect((1...3).contains(inodes.withLock { $0.count }))
   }
 }
 

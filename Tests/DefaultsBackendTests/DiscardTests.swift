@@ -8,10 +8,9 @@ import Testing
 /// A suite is discarded whatever its file contains, and whoever uses it.
 @Suite struct DiscardTests {
   private func storage(
-    _ folder: TemporaryFolder, _ source: KeySource = .key(sampleKey),
-    _ durability: DefaultsDurability = .immediate, deadline: Duration = .seconds(60)
+    _ folder: TemporaryFolder, deadline: Duration = .seconds(60)
   ) -> UserDefaultsStorage {
-    UserDefaultsStorage(folder.delegate(durability, deadline: deadline), keySource: source)
+    UserDefaultsStorage(folder.delegate(deadline: deadline), keySource: .key(sampleKey))
   }
 
   @Test(arguments: ["", "garbage", "bplist00", "<?xml version=\"1.0\"?>"])

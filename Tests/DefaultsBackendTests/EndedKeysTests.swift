@@ -10,32 +10,23 @@ struct EndedKeysTests {
   private let folder = TemporaryFolder()
   private let newSource = KeySource.key(SymmetricKey(data: Data(repeating: 9, count: 32)))
 
-  private func storage(
-    _ source: KeySource = .key(sampleKey), in other: TemporaryFolder? = nil, tag: Data? = nil
-  ) -> UserDefaultsStorage {
-    UserDefaultsStorage(
-      (other ?? folder).delegate(), keySource: source, authenticationTag: tag,
-      errorClosure: { _ in })
+  private func storage(_ source: KeySource = .key(sampleKey)) -> UserDefaultsStorage {
+    UserDefaultsStorage(folder.delegate(), keySource: source, errorClosure: { _ in })
   }
 
-  private func contents(of folder: TemporaryFolder) throws -> [String: Data] {
+  private func contents() throws -> [String: Data] {
     let bytes = Data(try #require(folder.bytes))
     let list = try unsafe PropertyListSerialization.propertyList(from: bytes, format: nil)
     return try #require(list as? [String: Data])
   }
 
-  /// Puts entries into the file, as any program can without a key.
-  private func plant(_ entries: [String: Data]) throws {
-    let contents = try contents(of: folder).merging(entries) { $1 }
+  /// Puts an entry into the file, as any program can without a key.
+  private func plantJunk() throws {
+    var contents = try contents()
+    contents[String(repeating: "a5", count: 64)] = Data([1, 1, 0, 0, 0, 1]) + Data(count: 60)
     let bytes = try PropertyListSerialization.data(
       fromPropertyList: contents, format: .binary, options: 0)
     try folder.put(Array(bytes))
-  }
-
-  private func plantJunk() throws {
-    try plant([
-      String(repeating: "a5", count: 64): Data([1, 1, 0, 0, 0, 1]) + Data(count: 60)
-    ])
   }
 
   /// All is sealed anew in the write that changes the header, so that there is nothing in between.
@@ -45,10 +36,10 @@ struct EndedKeysTests {
     let property = UserDefault<Int>(storage, "key 7")
     let changes = Lock(0)
     let observation = folder.delegate().observe { _ in changes.withLock { $0 += 1 } }
-    let before = try contents(of: folder)
+    let before = try contents()
     let report = try storage.keyAdministration.rotate()
     #expect(report.reencrypted == 200 && report.setAside == 0)
-    let after = try contents(of: folder)
+    let after = try contents()
     #expect(Set(after.keys) == Set(before.keys))
     #expect(after.allSatisfy { before[$0.key] != $0.value })
     #expect(changes.withLock { $0 } == 200)
@@ -62,10 +53,10 @@ struct EndedKeysTests {
     let property = UserDefault<Int>(storage, "key 7")
     var values = property.projectedValue.values.makeAsyncIterator()
     #expect(await values.next() == .some(7))
-    let before = try contents(of: folder)
+    let before = try contents()
     let report = try storage.keyAdministration.rotate(openedBy: newSource, names: true)
     #expect(report.reencrypted == 20 && report.setAside == 0 && report.remaining == 0)
-    let after = try contents(of: folder)
+    let after = try contents()
     #expect(Set(after.keys).intersection(before.keys) == ["SecurePropertyStorage"])
     for index in 0..<20 {
       #expect(try self.storage(newSource).load(forKey: "key \(index)") == index)

@@ -46,17 +46,6 @@ import Testing
     }
   }
 
-  @Test func aDamagedFileThatIsPutRightIsReadAgain() throws {
-    let folder = TemporaryFolder()
-    let delegate = folder.delegate()
-    try delegate.set([1], for: name(1))
-    let good = try #require(folder.bytes)
-    try folder.put(Array(good.dropLast()))
-    #expect(code { _ = try delegate.record(for: name(1)) } == .damaged)
-    try folder.put(good)
-    #expect(try delegate.record(for: name(1)) == [1])
-  }
-
   @Test func noFlippedByteGivesAWrongValue() throws {
     let folder = TemporaryFolder()
     let storage = UserDefaultsStorage(folder.delegate(), keySource: .key(sampleKey))

@@ -52,19 +52,4 @@ struct LiveTests {
       while await others.next() != .absent {}
     }
   }
-
-  /// Times of 1,000 changes in a row, with ``Soak`` alone.
-  @Test(.enabled(if: Soak.isOn))
-  func liveChangesArriveSoonSoak() async throws {
-    let live = Live(wrappedValue: -1, storage(), "key")
-    #expect(live.wrappedValue == -1)
-    let child = try helper.start(["save-timed", folder.path, "key"])
-    let times = try ArrivalTimes.measure(1_000) {
-      try child.ask("\($0)")
-    } read: {
-      live.wrappedValue
-    }
-    print("live changes of a suite: \(ArrivalTimes.describe(times))")
-    #expect(times[990] < 10)
-  }
 }

@@ -51,16 +51,6 @@ struct OtherUserTests {
     #expect(keys.entries == ["store.key", "store.key.made"])
   }
 
-  @Test func rootsKeyFileIsDeniedToAnotherUserAlsoInAFolderOfTheirs() throws {
-    let (folder, keys) = (TemporaryFolder(), TemporaryFolder())
-    for path in [folder.path, keys.path] { give(path, mode: 0o700) }
-    let file = keys.path + "/store.key"
-    try Data(Data(repeating: 3, count: 32).base64EncodedString().utf8)
-      .write(to: URL(fileURLWithPath: file))
-    give(file, mode: 0o600, to: 0)
-    #expect(try run("save-with-key-file", file, in: folder) == ["error denied"])
-  }
-
   @Test func anotherUsersFolderIsDenied() throws {
     let folder = TemporaryFolder()
     try folder.delegate().set([1], for: name(1))
@@ -82,18 +72,6 @@ struct OtherUserTests {
 @Suite struct RefusingMachineTests {
   private let folder = TemporaryFolder()
 
-  @Test(.enabled(if: geteuid() == 0, "needs root"))
-  func rootMakesNothingInAnotherUsersHome() throws {
-    #expect(unsafe chown(folder.path, Machine.otherUser, Machine.otherUser) == 0)
-    for path in ["", "/.config", "/.config/deep"] {
-      let delegate = DefaultsDelegate(
-        folder: folder.path + path, suiteName: "suite", durability: .immediate,
-        deadline: .seconds(5))
-      #expect(throws: StorageError.self) { try delegate.set(record(1), for: name(1)) }
-      #expect(folder.entries == [])
-    }
-  }
-
   @Test(arguments: [0, 4, 100])
   func aWriteBeyondTheFileSizeLimitIsAnErrorAndNoSignal(_ limit: Int) throws {
     let script = "ulimit -f \(limit); \"$0\" set-large \(folder.path); \"$0\" count \(folder.path)"
@@ -101,15 +79,6 @@ struct OtherUserTests {
     let written = try #require(lines.firstIndex(of: "error full"))
     #expect(lines.last == "\(written)")
     #expect(!folder.entries.contains("suite.secure.plist.new"))
-  }
-
-  @Test(
-    .enabled(if: Machine.hasStrace, "needs strace and the right to trace"),
-    arguments: ["ENOLCK", "EOPNOTSUPP", "ENOSYS"])
-  func aFileSystemWithoutLocksIsSaidAtOnce(_ error: String) throws {
-    let prefix = SystemFault("fcntl", error: error).prefix()
-    #expect(try helper.run("set", folder.path, "1", "2", prefix: prefix) == ["error unsupported"])
-    #expect(folder.bytes == nil)
   }
 }
 

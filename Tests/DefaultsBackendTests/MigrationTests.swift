@@ -60,36 +60,6 @@ import Testing
     plain.values = ["ratio": 0.1]
     #expect(try storage.migrate(from: plain, keys: ["ratio"]).conflicting == ["ratio"])
   }
-
-  @Test func foundationKeepsURLsAndFloatsAsTheCommentSays() throws {
-    let environment: [String: String?] = ["XDG_CONFIG_HOME": folder.path, "HOME": folder.path]
-    let lines = try helper.run("migrate-types", folder.path, environment: environment)
-    #expect(lines == ["String /a/b", "String /tmp/c", "Double 0.5"])
-  }
-
-  private enum Level: UInt8, Codable { case low, high }
-  private enum Color: String, Codable { case red }
-  private enum Plain: Int { case zero, one }
-  private struct Flags: OptionSet, Codable { let rawValue: Int }
-
-  /// UserDefaults holds raw values, and every whole number as an Int.
-  @Test func aMovedRawValueIsReadAsItsType() throws {
-    plain.values = [
-      "level": 1, "color": "red", "plain": 1, "flags": 6, "names": ["a", "b"], "other": "blue",
-      "large": 256,
-    ]
-    let keys = plain.values.keys.sorted()
-    #expect(try storage.migrate(from: plain, keys: keys).moved == keys)
-    #expect(try storage.load(Level.self, forKey: "level") == .high)
-    #expect(try storage.load(Color.self, forKey: "color") == .red)
-    #expect(try storage.load(Plain.self, forKey: "plain") == .one)
-    #expect(try storage.load(Flags.self, forKey: "flags") == Flags(rawValue: 6))
-    #expect(try storage.load(decodable: [String].self, forKey: "names") == ["a", "b"])
-    #expect(code { _ = try storage.load(Color.self, forKey: "other") } == .typeMismatch)
-    #expect(code { _ = try storage.load(Level.self, forKey: "large") } == .typeMismatch)
-    #expect(try storage.load(Int.self, forKey: "large") == 256)
-  }
-
   @Test func ofSeveralMigrationsAtOnceOneMovesEachKeyAndNoneSaysMore() throws {
     let name = "migrations-\(UUID().uuidString)"
     let defaults = try #require(UserDefaults(suiteName: name))

@@ -36,17 +36,6 @@ import Testing
     #expect(try storage.load(Int.self, forKey: "count") == 300)
   }
 
-  @Test func aReadThatStartsAfterAnotherProcesssWriteSeesIt() throws {
-    let folder = TemporaryFolder()
-    let delegate = folder.delegate()
-    for value in 1...20 {
-      #expect(try helper.run("set", folder.path, "1", "\(value)") == ["set"])
-      #expect(try delegate.record(for: name(1)) == record(value))
-      try delegate.set(record(value + 100), for: name(1))
-      #expect(try helper.run("get", folder.path, "1") == ["\(value + 100)"])
-    }
-  }
-
   @Test func anotherProcesssHeaderChangesTheVersionAndStopsACommit() throws {
     let folder = TemporaryFolder()
     let delegate = folder.delegate()
@@ -84,27 +73,5 @@ import Testing
     #expect(try helper.run("set", later, "1", "2") == ["set"])
     #expect(waits(.seconds(60)) { count.withLock { $0 } == 1 })
     withExtendedLifetime(observation) {}
-  }
-
-  @Test func theWatchEndsWithTheLastObservation() throws {
-    let folder = TemporaryFolder()
-    let delegate = folder.delegate()
-    let inode = try #require(try FileStatus.of(folder.path)).inode
-    /// The inotify descriptors of this process that watch the folder; the thread holds them.
-    func watches() -> Int {
-      let fields = "/proc/self/fdinfo"
-      let numbers = (try? FileManager.default.contentsOfDirectory(atPath: fields)) ?? []
-      return numbers.count { number in
-        let data = FileManager.default.contents(atPath: fields + "/" + number) ?? Data()
-        let text = String(decoding: data, as: UTF8.self)
-        return text.contains("inotify wd:") && text.contains(" ino:\(String(inode, radix: 16)) ")
-      }
-    }
-    let observations = Lock((0..<20).map { _ in delegate.observe { _ in } })
-    #expect(watches() == 1)
-    observations.withLock { $0.removeLast(19) }
-    #expect(watches() == 1)
-    observations.withLock { $0 = [] }
-    #expect(waits(.seconds(60)) { watches() == 0 })
   }
 }

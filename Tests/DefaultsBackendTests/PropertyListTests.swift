@@ -55,22 +55,6 @@ import Testing
     #expect(code { _ = try SuiteContents(reading: bytes + [0]) } == .damaged)
   }
 
-  /// Whatever else a flipped bit is, it is a name or a record that is not the old one, which the
-  /// sealing layer refuses.
-  @Test func everyFlippedBitIsRefusedOrChangesOneEntry() throws {
-    let contents = Self.contents(3, size: 20)
-    let bytes = try contents.propertyList()
-    for bit in 0..<bytes.count * 8 {
-      var damaged = bytes
-      damaged[bit / 8] ^= 1 << UInt8(bit % 8)
-      do throws(StorageError) {
-        #expect(try SuiteContents(reading: damaged) != contents, "bit \(bit)")
-      } catch {
-        #expect(error.code == .damaged, "bit \(bit)")
-      }
-    }
-  }
-
   @Test func randomBytesBehindAValidMagicNeverCrash() {
     var generator = SystemRandomNumberGenerator()
     for round in 0..<20_000 {

@@ -22,34 +22,6 @@ import Testing
     #expect(code { try storage.save("value", forKey: "key") } == .keyUnavailable)
   }
 
-  @Test func aBadSuiteNameIsInvalidAtFirstUse() {
-    let storage = UserDefaultsStorage(suiteName: "a/b", keySource: .key(sampleKey))
-    #expect(code { try storage.save("value", forKey: "key") } == .invalid)
-    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .invalid)
-  }
-
-  @Test(arguments: [true, false])
-  func listenersSeeTheFirstValueOfAFileThatWasRemovedAndMadeAnew(byAnother: Bool) async throws {
-    let folder = TemporaryFolder()
-    let property = Store<String, UserDefaultsStorage>(storage(folder), "key")
-    try property.save("before")
-    var states = property.states.makeAsyncIterator()
-    #expect(await states.next() == .value("before"))
-    try FileManager.default.removeItem(atPath: folder.file)
-    if byAnother {
-      #expect(try helper.run("save", folder.path, "other", "value") == ["saved"])
-      #expect(try helper.run("save", folder.path, "key", "after") == ["saved"])
-    } else {
-      let other = storage(folder)
-      try other.save("value", forKey: "other")
-      try other.save("after", forKey: "key")
-    }
-    var state = await states.next()
-    if state == .absent { state = await states.next() }
-    #expect(state == .value("after"))
-    #expect(property.wrappedValue == "after")
-  }
-
   @Test func foundationsUserDefaultsReadsTheFileInTheConfigurationFolder() throws {
     let folder = TemporaryFolder()
     let environments: [[String: String?]] = [

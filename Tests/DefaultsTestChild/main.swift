@@ -174,22 +174,13 @@ case "save":  // KEY VALUE
     try storage().save(arguments[4], forKey: arguments[3])
     return "saved"
   }
-case "save-timed":  // KEY: a number of each line of its input; says when it was acknowledged
-  let storage = storage()
-  while let line = readLine() {
-    answer {
-      try storage.save(Int(line)!, forKey: arguments[3])
-      return "\(DispatchTime.now().uptimeNanoseconds)"
-    }
-  }
+
 case "save-with-key-file":  // PATH
   answer {
     let source = KeySource.file(URL(fileURLWithPath: arguments[3]))
     try UserDefaultsStorage(delegate(), keySource: source).save("value", forKey: "key")
     return "saved"
   }
-case "load":  // KEY
-  answer { try storage().load(String.self, forKey: arguments[3]) ?? "nil" }
 case "count-up":  // KEY TIMES
   answer {
     let storage = storage()
@@ -213,19 +204,6 @@ case "transfer":  // TIMES: moves amounts between four accounts; 0 is until it i
     }
     return "transferred"
   }
-case "move":  // FROM TO: migrates one suite to another
-  answer {
-    let stores = [3, 4].map { position in
-      UserDefaultsStorage(
-        DefaultsDelegate(
-          folder: folder, suiteName: arguments[position], deadline: .seconds(300)),
-        keySource: .key(SymmetricKey(data: Data(repeating: 5, count: 32))))
-    }
-    let report = try SecureStorage.migrate(from: stores[0], to: stores[1]) { done, _ in
-      say("\(done)")
-    }
-    return "removed \(report.removed)"
-  }
 case "public":  // SUITE: by the public initialiser, in the folder of the environment
   answer {
     let key = SymmetricKey(data: Data(repeating: 5, count: 32))
@@ -246,42 +224,7 @@ case "user-defaults":  // SUITE: what Foundation reads
       say("\(key) \(Array(data))")
     }
   }
-case "read-while-writing":  // in milliseconds: the slowest read, how long a write was seen early
-  let delegate = delegate()
-  let returned = Lock<ContinuousClock.Instant?>(nil)
-  Thread.detachNewThread {
-    _ = try? delegate.set(record(2), for: name(1))
-    returned.withLock { $0 = .now }
-  }
-  var slowest = Duration.zero
-  var seen: ContinuousClock.Instant?
-  while seen == nil || returned.withLock({ $0 }) == nil {
-    let start = ContinuousClock.now
-    let found = try delegate.record(for: name(1))
-    let end = ContinuousClock.now
-    slowest = max(slowest, start.duration(to: end))
-    if seen == nil, found == record(2) { seen = end }
-    usleep(1000)
-  }
-  let early = seen!.duration(to: returned.withLock { $0! })
-  say("\(slowest / .milliseconds(1)) \(early / .milliseconds(1))")
 case "migrate":  // with XDG_CONFIG_HOME at FOLDER
   migrate()
-case "migrate-types":  // with XDG_CONFIG_HOME at FOLDER: what became of URLs and a Float
-  let plain = UserDefaults(suiteName: "plain")!
-  plain.set(URL(string: "https://example.org/a/b"), forKey: "web")
-  plain.set(URL(fileURLWithPath: "/tmp/c"), forKey: "file")
-  plain.set(Float(0.5), forKey: "ratio")
-  _ = plain.synchronize()
-  _ = plain.synchronize()  // with nothing to write, it reads the file again
-  let storage = storage()
-  answer {
-    let keys = ["web", "file", "ratio"]
-    _ = try storage.migrate(from: plain, keys: keys)
-    return try keys.map { key in
-      let value = try storage.load(Any.self, forKey: key)
-      return value.map { "\(type(of: $0)) \($0)" } ?? "nil"
-    }.joined(separator: "\n")
-  }
 default: fatalError("unknown command \(arguments[1])")
 }
