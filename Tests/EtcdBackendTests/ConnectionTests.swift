@@ -113,7 +113,7 @@ struct ConnectionTests {
             failure = try storage.members().first?.failure
           } while failure?.code == .unavailable
         } else {
-          do throws(StorageError) { try storage.open() } catch { failure = error }
+          failure = thrown { try storage.open() }
         }
         #expect(failure?.code == expected, "\(name), \(access)")
         #expect(failure?.message.contains(text) == true, "\(name): \(failure?.message ?? "-")")
@@ -208,53 +208,5 @@ struct ConnectionTests {
       try storage(["http://127.0.0.1:\(server.port)"], deadline: .seconds(2)).open()
     }
     #expect(error == .unavailable)
-  }
-
-  @Test func aConnectionThatIsSilentlyGoneIsFound() throws {
-    let cluster = try EtcdCluster()
-    let proxy = FaultProxy(to: cluster.ports[0])
-    defer { proxy.end() }
-    let direct = cluster.storage()
-    try direct.create()
-    try direct.save("a", forKey: "k")
-    let through = storage(["http://127.0.0.1:\(proxy.port)"], deadline: .seconds(15))
-    #expect(try through.load(String.self, forKey: "k") == "a")
-    proxy.mode = .mute
-    #expect(try through.load(String.self, forKey: "k") == "a")
-    #expect(
-      [.timedOut, .outcomeUnknown, .unavailable].contains(
-        code { try through.save("lost", forKey: "other") }))
-    try direct.save("b", forKey: "k")
-    while true {
-      if case .away = through.state { break }
-      usleep(10_000)
-    }
-    proxy.mode = .pass
-    while try through.load(String.self, forKey: "k") != "b" { usleep(1_000) }
-  }
-
-  @Test func aChildOfAForkIsToldThatItCantGoOn() throws {
-    let cluster = try SharedCluster.one()
-    let storage = cluster.storage("/fork")
-    try storage.create()
-    try storage.save("a", forKey: "k")
-    let result = ForkedChild.run(deadline: 60) { _ in
-      let reads = (try? storage.load(String.self, forKey: "k")) == "a"
-      do { try storage.save("b", forKey: "k") } catch {
-        return reads && (error as? StorageError)?.code == .unsupported ? 0 : 1
-      }
-      return 2
-    }
-    #expect(result.outcome == .exited(0))
-    #expect(try storage.load(String.self, forKey: "k") == "a")
-  }
-}
-
-extension SecureBytes {
-  /// The bytes of a text.
-  fileprivate static func of(_ text: String) throws(StorageError) -> SecureBytes {
-    do throws(CryptoError) { return try SecureBytes(Array(text.utf8)) } catch {
-      throw StorageError(error)
-    }
   }
 }

@@ -16,28 +16,14 @@ struct EtcdStorageTests {
     }
   }
 
-  @Test(arguments: FleetPromise.allCases)
-  func aSharedStoreKeeps(_ promise: FleetPromise) async throws {
+  @Test(arguments: FleetPromise.all + MachinePromise.all)
+  func aSharedStoreKeeps(_ promise: EnginePromise) async throws {
     try await promise.check(over: try SharedCluster.one())
   }
 
-  @Test(arguments: MachinePromise.allCases)
-  func itsMachinesKeep(_ promise: MachinePromise) throws {
-    try promise.check(over: try SharedCluster.one())
-  }
-
-  @Test func etcdSeesNoNameAndNoValue() throws {
-    let cluster = try EtcdCluster()
-    let storage = cluster.storage()
-    try storage.create()
-    try storage.save("marker-of-a-value", forKey: "marker-of-a-name")
-    try storage.delete(forKey: "marker-of-a-name")
-    try storage.save("marker-of-a-value", forKey: "marker-of-a-name")
-    let found = try Child.run(
-      ["grep", "-r", "-l", "-a", "marker-of-a", cluster.path], mayFail: true)
-    #expect(found.isEmpty)
-    let rows = try Child.run(["grep", "-r", "-l", "-a", "/t/h", cluster.path], mayFail: true)
-    #expect(!rows.isEmpty, "the search finds what is there")
+  @Test(arguments: CopyPromise.all)
+  func aCopyKeeps(_ promise: EnginePromise) async throws {
+    try await promise.check(over: EtcdCluster())
   }
 
   @Test func rowsBelowAnotherPrefixDontOpen() throws {
@@ -64,37 +50,17 @@ struct EtcdStorageTests {
     #expect(error?.code == .wrongKey || error?.code == .damaged)
   }
 
-  @Test(arguments: [
-    "", "10.0.0.1:2379", "ftp://a:1", "http://a", "http://a:0", "http://a:70000",
-    "http://u:p@a:1", "http://a b:1", "http://a:1/x",
-  ])
-  func anEndpointThatIsNoneIsRefused(_ endpoint: String) {
+  @Test(
+    arguments: [
+      "", "10.0.0.1:2379", "ftp://a:1", "http://a", "http://a:0", "http://a:70000",
+      "http://u:p@a:1", "http://a b:1", "http://a:1/x",
+    ].map { ($0, "/t") } + ["", "/", "a/", "a\0b"].map { ("http://127.0.0.1:1", $0) })
+  func anEndpointOrAPrefixThatIsNoneIsRefused(_ endpoint: String, _ prefix: String) {
     let storage = EtcdStorage(
-      endpoints: [endpoint], prefix: "/t", keySource: .key(SymmetricKey(size: .bits256)))
-    let error = #expect(throws: StorageError.self) { try storage.open() }
+      endpoints: [endpoint], prefix: prefix, keySource: .key(SymmetricKey(size: .bits256)))
+    let error = thrown { try storage.open() }
     #expect(error?.code == .invalid)
     #expect(error?.message.contains("u:p") == false)
-  }
-
-  @Test(arguments: ["", "/", "a/", "a\0b"])
-  func aPrefixThatIsNoneIsRefused(_ prefix: String) {
-    let storage = EtcdStorage(
-      endpoints: ["http://127.0.0.1:1"], prefix: prefix,
-      keySource: .key(SymmetricKey(size: .bits256)))
-    let error = #expect(throws: StorageError.self) { try storage.open() }
-    #expect(error?.code == .invalid)
-  }
-
-  @Test func whereNobodyAnswersEachCallEndsAtTheDeadline() throws {
-    let port = FreePorts.find(1)[0]
-    let storage = EtcdStorage(
-      EtcdConfiguration(
-        endpoints: ["http://127.0.0.1:\(port)"], prefix: "/t", deadline: .milliseconds(500)),
-      keySource: .key(SymmetricKey(size: .bits256)))
-    for _ in 0..<2 {
-      let error = #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "n") }
-      #expect(error?.code == .unavailable)
-    }
   }
 }
 

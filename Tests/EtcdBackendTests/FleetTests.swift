@@ -45,32 +45,10 @@ import Testing
   /// Eight processes at work, while members and processes are killed, stopped and cut off.
   private func work(_ seed: UInt64, operations: Int) throws {
     let fleet = try Fleet()
-    var random = SeededRandom(seed)
-    var running = try (0..<8).map { index in
-      try fleet.start(
-        [
-          "work", "p\(index)", "\(seed * 100 + UInt64(index))", "\(operations / 8)", "12",
-        ],
-        // Where time is short, it happens that nobody knows what became of a write.
-        deadline: index % 2 == 0 ? 10_000 : 700)
-    }
-    let histories = Lock<[[String]]>([])
-    let ended = Lock(0)
-    // Each process is read by a thread, or it would wait for a reader of its lines.
-    let readers = DispatchGroup()
-    for child in running {
-      readers.enter()
-      nonisolated(unsafe) let child = child
-      DetachedThread.start("reader") {
-        let lines = (try? unsafe child.lines()) ?? []
-        histories.withLock { $0.append(lines) }
-        ended.withLock { $0 += 1 }
-        readers.leave()
-      }
-    }
     var hasKilled = false
-    while ended.withLock({ $0 }) < 8 {
-      usleep(UInt32.random(in: 20_000...400_000, using: &random))
+    try FleetChaos.run(seed: seed, operations: operations) { deadline, command in
+      try fleet.start(command, deadline: deadline)
+    } disturb: { random, running in
       let member = Int.random(in: 0..<3, using: &random)
       let pause = UInt32.random(in: 100_000...2_000_000, using: &random)
       switch Int.random(in: 0..<8, using: &random) {
@@ -95,39 +73,15 @@ import Testing
         hasKilled = true
         running.removeFirst().kill()
         running.append(running[0])
-      case 5: set(.cutAfterRequest, fleet.proxies[member], pause)
-      case 6: set(.muteAnswers, fleet.proxies[member], pause)
+      case 5: fleet.proxies[member].treat(.cutAfterRequest, for: pause)
+      case 6: fleet.proxies[member].treat(.muteAnswers, for: pause)
       default:
-        set(
-          [.mute, .refuse, .delay(20)].randomElement(using: &random)!, fleet.proxies[member], pause)
+        fleet.proxies[member].treat(
+          [.mute, .refuse, .delay(20)].randomElement(using: &random)!, for: pause)
       }
+    } exact: {
+      fleet.cluster.storage(fleet.prefix, reading: .linearizable)
     }
-    readers.wait()
-    var history = FleetHistory()
-    for lines in histories.withLock({ $0 }) { history.add(lines) }
-    #expect(history.acknowledged > operations / 4, "\(history.acknowledged) of \(operations)")
-    print(
-      "fleet: seed \(seed): \(history.acknowledged) acknowledged, \(history.refused) refused, "
-        + "\(history.unknown) unknown")
-    for (key, register) in history.registers.sorted(by: { $0.key < $1.key }) {
-      #expect(register.isLinearizable(), "seed \(seed), \(key)")
-    }
-    // What is there now is part of the history, too.
-    let exact = fleet.cluster.storage(fleet.prefix, reading: .linearizable)
-    for (key, register) in history.registers {
-      var whole = register
-      whole.calls.append(
-        .init(
-          operation: .read(try exact.load(String.self, forKey: key)),
-          begin: .max - 1, end: .max))
-      #expect(whole.isLinearizable(), "seed \(seed), \(key), at the end")
-    }
-  }
-
-  private func set(_ mode: FaultProxy.Mode, _ proxy: FaultProxy, _ span: UInt32) {
-    proxy.mode = mode
-    usleep(span)
-    proxy.mode = .pass
   }
 
   @Test func countersOfEightProcessesEndAtWhatWasAcknowledged() throws {
@@ -159,7 +113,7 @@ import Testing
     #expect(end >= acknowledged && end <= acknowledged + unknown, "\(end), \(unknown) unknown")
   }
 
-  @Test(arguments: ["kill", "stop", "terminate"])
+  @Test(arguments: ["kill", "stop"])
   func withoutTheLeaderReadsGoOnAndWritesComeBack(_ how: String) throws {
     let fleet = try Fleet()
     let storage = fleet.cluster.storage(fleet.prefix)
@@ -173,11 +127,7 @@ import Testing
         endpoints: [first] + others, prefix: fleet.prefix, deadline: .seconds(60)),
       keySource: .key(SymmetricKey(data: Data(repeating: 7, count: 32))))
     #expect(try program.load(String.self, forKey: "k") == "before")
-    switch how {
-    case "kill": fleet.cluster.kill(leader)
-    case "stop": fleet.cluster.stop(leader)
-    default: fleet.cluster.terminate(leader)
-    }
+    if how == "stop" { fleet.cluster.stop(leader) } else { fleet.cluster.kill(leader) }
     #expect(try program.load(String.self, forKey: "k") == "before")
     let begin = DispatchTime.now().uptimeNanoseconds
     try program.save("after", forKey: "k")

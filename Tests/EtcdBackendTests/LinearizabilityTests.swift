@@ -5,79 +5,37 @@ import Testing
 @Suite struct LinearizabilityTests {
   private typealias Call = RegisterHistory.Call
 
-  private func isPossible(_ calls: [Call]) -> Bool {
-    RegisterHistory(calls: calls).isLinearizable()
+  private static func write(_ value: String, _ begin: UInt64, _ end: UInt64?) -> Call {
+    Call(operation: .write(value), begin: begin, end: end)
+  }
+  private static func read(_ value: String?, _ begin: UInt64, _ end: UInt64) -> Call {
+    Call(operation: .read(value), begin: begin, end: end)
+  }
+  private static func swap(_ to: String, _ begin: UInt64, _ end: UInt64) -> Call {
+    Call(operation: .swap(from: "a", to: to), begin: begin, end: end)
   }
 
-  @Test func whatOverlapsMayBeInEitherOrder() {
-    for seen in ["a", "b"] {
-      #expect(
-        isPossible([
-          Call(operation: .write("a"), begin: 1, end: 4),
-          Call(operation: .write("b"), begin: 2, end: 3),
-          Call(operation: .read(seen), begin: 5, end: 6),
-        ]))
-    }
-  }
-
-  @Test func aReadAfterAWriteGivesNothingOlder() {
-    #expect(
-      !isPossible([
-        Call(operation: .write("a"), begin: 1, end: 2),
-        Call(operation: .write("b"), begin: 3, end: 4),
-        Call(operation: .read("a"), begin: 5, end: 6),
-      ]))
-    #expect(
-      !isPossible([
-        Call(operation: .write("a"), begin: 1, end: 2),
-        Call(operation: .read(nil), begin: 3, end: 4),
-      ]))
-    // Forward, and back again.
-    #expect(
-      !isPossible([
-        Call(operation: .write("a"), begin: 1, end: 10),
-        Call(operation: .read("a"), begin: 2, end: 3),
-        Call(operation: .read(nil), begin: 4, end: 5),
-      ]))
-  }
-
-  @Test func aSwapNeedsTheValueThatItReplaces() {
-    let written = Call(operation: .write("a"), begin: 1, end: 2)
-    #expect(
-      isPossible([
-        written, Call(operation: .swap(from: "a", to: "b"), begin: 3, end: 4),
-        Call(operation: .read("b"), begin: 5, end: 6),
-      ]))
-    #expect(
-      !isPossible([written, Call(operation: .swap(from: nil, to: "b"), begin: 3, end: 4)]))
-    // Two can't both replace it.
-    #expect(
-      !isPossible([
-        written, Call(operation: .swap(from: "a", to: "b"), begin: 3, end: 6),
-        Call(operation: .swap(from: "a", to: "c"), begin: 4, end: 7),
-      ]))
-  }
-
-  @Test func aWriteWithoutAnAnswerMayComeLateOrNever() {
-    let lost = Call(operation: .write("b"), begin: 3, end: nil)
-    for reads in [["a", "a"], ["a", "b"], ["b", "b"]] {
-      #expect(
-        isPossible([
-          Call(operation: .write("a"), begin: 1, end: 2), lost,
-          Call(operation: .read(reads[0]), begin: 4, end: 5),
-          Call(operation: .read(reads[1]), begin: 6, end: 7),
-        ]), "\(reads)")
-    }
-    #expect(
-      !isPossible([
-        Call(operation: .write("a"), begin: 1, end: 2), lost,
-        Call(operation: .read("b"), begin: 4, end: 5),
-        Call(operation: .read("a"), begin: 6, end: 7),
-      ]))
-    #expect(!isPossible([lost, Call(operation: .read("b"), begin: 1, end: 2)]))
-  }
-
-  @Test func aValueThatNobodyWroteIsImpossible() {
-    #expect(!isPossible([Call(operation: .read("x"), begin: 1, end: 2)]))
+  @Test func itRefusesWhatNoRegisterDoesAndNothingElse() {
+    let (a, lost) = (Self.write("a", 1, 2), Self.write("b", 3, nil))
+    let possible: [[Call]] = [
+      [Self.write("a", 1, 4), Self.write("b", 2, 3), Self.read("a", 5, 6)],
+      [Self.write("a", 1, 4), Self.write("b", 2, 3), Self.read("b", 5, 6)],
+      [a, Self.swap("b", 3, 4), Self.read("b", 5, 6)],
+      // A write without an answer may come late, or never.
+      [a, lost, Self.read("a", 4, 5), Self.read("a", 6, 7)],
+      [a, lost, Self.read("a", 4, 5), Self.read("b", 6, 7)],
+    ]
+    let impossible: [[Call]] = [
+      [a, Self.write("b", 3, 4), Self.read("a", 5, 6)],
+      [a, Self.read(nil, 3, 4)],
+      [Self.write("a", 1, 10), Self.read("a", 2, 3), Self.read(nil, 4, 5)],
+      [Self.swap("b", 3, 4)],
+      // Two can't both replace it.
+      [a, Self.swap("b", 3, 6), Self.swap("c", 4, 7)],
+      [a, lost, Self.read("b", 4, 5), Self.read("a", 6, 7)],
+      [lost, Self.read("b", 1, 2)],
+    ]
+    for calls in possible { #expect(RegisterHistory(calls: calls).isLinearizable(), "\(calls)") }
+    for calls in impossible { #expect(!RegisterHistory(calls: calls).isLinearizable(), "\(calls)") }
   }
 }

@@ -62,28 +62,4 @@ struct BlindStoreTests {
     let error = #expect(throws: StorageError.self) { try other.open(.mustExist) }
     #expect(error?.code == .wrongKey || error?.code == .damaged)
   }
-
-  @Test func rowsThatChangePlacesAreErrors() throws {
-    let cluster = try SharedCluster.one()
-    let one = cluster.storage("swap")
-    try one.create()
-    try one.save("1", forKey: "a")
-    try one.save("2", forKey: "b")
-    try cluster.sql(
-      """
-      UPDATE securestore.rows AS to_row SET value = from_row.value, version = pg_current_xact_id()
-        FROM securestore.rows AS from_row
-        WHERE to_row.store = 'swap' AND from_row.store = 'swap' AND length(to_row.key) > 17
-          AND length(from_row.key) > 17 AND to_row.key <> from_row.key
-      """)
-    for storage in [one, cluster.storage("swap", deadline: .seconds(58))] {
-      try storage.refresh()
-      for key in ["a", "b"] as [StoreKey] {
-        let error = #expect(throws: StorageError.self) {
-          try storage.load(String.self, forKey: key)
-        }
-        #expect(error?.code == .damaged)
-      }
-    }
-  }
 }

@@ -46,11 +46,8 @@ struct ConnectionTests {
         cluster.connection("p") + settings, store: "t", schema: cluster.schema,
         deadline: .seconds(30 + index))
       if let text { configuration.password = { () throws(StorageError) in try .of(text) } }
-      var error: StorageError?
-      do throws(StorageError) {
+      let error = thrown {
         try PostgresStorage(configuration, keySource: Self.key).refresh()
-      } catch let failure {
-        error = failure
       }
       #expect(error?.code == expected, "\(text ?? settings): \(error?.message ?? "-")")
       #expect(error?.message.contains("marker") != true)
@@ -75,17 +72,6 @@ struct ConnectionTests {
     #expect(error?.code == .invalid)
   }
 
-  @Test func whereNobodyAnswersEachCallEndsAtTheDeadline() throws {
-    let ports = FreePorts.find(2)
-    let storage = storage(
-      "host=127.0.0.1,127.0.0.1 port=\(ports[0]),\(ports[1]) user=x dbname=x",
-      deadline: .milliseconds(500))
-    for _ in 0..<2 {
-      let error = #expect(throws: StorageError.self) { try storage.load(Int.self, forKey: "n") }
-      #expect(error?.code == .unavailable)
-    }
-  }
-
   @Test func theTablesAreMadeAtTheHostThatAnswers() throws {
     let cluster = try SharedCluster.one()
     let storage = PostgresStorage(
@@ -96,29 +82,6 @@ struct ConnectionTests {
     try storage.create()
     let error = #expect(throws: StorageError.self) { try storage.discard() }
     #expect(error?.message.contains("UPDATE \"made_there\".rows") == true)
-  }
-
-  @Test func aConnectionThatIsSilentlyGoneIsFound() throws {
-    let cluster = try SharedCluster.tables()
-    let proxy = FaultProxy(to: cluster.ports[0])
-    defer { proxy.end() }
-    let direct = cluster.storage()
-    try direct.create()
-    try direct.save("a", forKey: "k")
-    let through = cluster.storage(port: proxy.port, deadline: .seconds(5))
-    #expect(try through.load(String.self, forKey: "k") == "a")
-    proxy.mode = .mute
-    #expect(try through.load(String.self, forKey: "k") == "a")
-    #expect(
-      [.timedOut, .outcomeUnknown, .unavailable].contains(
-        code { try through.save("lost", forKey: "other") }))
-    try direct.save("b", forKey: "k")
-    while true {
-      if case .away = through.state { break }
-      usleep(10_000)
-    }
-    proxy.mode = .pass
-    while try through.load(String.self, forKey: "k") != "b" { usleep(1_000) }
   }
 
   @Test func aServerThatStartsAnewIsUsedAgain() throws {
@@ -153,31 +116,5 @@ struct ConnectionTests {
     #expect(try storage.servers()[0].caution == nil)
     cluster.kill(1)
     while try storage.servers()[0].caution?.contains("no standby") != true { usleep(10_000) }
-  }
-
-  @Test func aChildOfAForkIsToldThatItCantGoOn() throws {
-    let cluster = try SharedCluster.one()
-    let storage = cluster.storage("fork")
-    try storage.create()
-    try storage.save("a", forKey: "k")
-    let result = ForkedChild.run(deadline: 60) { _ in
-      let reads = (try? storage.load(String.self, forKey: "k")) == "a"
-      do { try storage.save("b", forKey: "k") } catch {
-        return reads && (error as? StorageError)?.code == .unsupported ? 0 : 1
-      }
-      return 2
-    }
-    #expect(result.outcome == .exited(0))
-    #expect(try storage.load(String.self, forKey: "k") == "a")
-    try storage.save("c", forKey: "k")
-  }
-}
-
-extension SecureBytes {
-  /// The bytes of a text.
-  fileprivate static func of(_ text: String) throws(StorageError) -> SecureBytes {
-    do throws(CryptoError) { return try SecureBytes(Array(text.utf8)) } catch {
-      throw StorageError(error)
-    }
   }
 }

@@ -26,12 +26,7 @@ struct EncryptionTests {
   }
 
   private func failure(_ connection: String, _ deadline: Duration = .seconds(60)) -> StorageError? {
-    do throws(StorageError) {
-      try storage(connection, deadline: deadline).refresh()
-      return nil
-    } catch {
-      return error
-    }
+    thrown { try storage(connection, deadline: deadline).refresh() }
   }
 
   /// With the usual deadline of a minute nobody would wait for any of these.

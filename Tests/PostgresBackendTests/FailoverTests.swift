@@ -136,32 +136,10 @@ import Testing
     defer { for proxy in proxies { proxy.end() } }
     try cluster.storage().create()
     let connection = cluster.connection(ports: proxies.map(\.port))
-    var random = SeededRandom(seed)
-    let running = try (0..<8).map { index in
-      try HelperProgram("PostgresTestChild").start([
-        connection, "t",
-        // Where time is short, it happens that nobody knows what became of a write.
-        index % 2 == 0 ? "10000" : "700", "work", "p\(index)", "\(seed * 100 + UInt64(index))",
-        "\(operations / 8)", "12",
-      ])
-    }
-    let histories = Lock<[[String]]>([])
-    let ended = Lock(0)
-    let readers = DispatchGroup()
-    for child in running {
-      readers.enter()
-      // Each is read by one thread alone.
-      nonisolated(unsafe) let child = child
-      DetachedThread.start("reader") {
-        let lines = (try? unsafe child.lines()) ?? []
-        histories.withLock { $0.append(lines) }
-        ended.withLock { $0 += 1 }
-        readers.leave()
-      }
-    }
     var primary = 0
-    while ended.withLock({ $0 }) < 8 {
-      usleep(UInt32.random(in: 20_000...400_000, using: &random))
+    try FleetChaos.run(seed: seed, operations: operations) { deadline, command in
+      try HelperProgram("PostgresTestChild").start([connection, "t", "\(deadline)"] + command)
+    } disturb: { random, _ in
       let server = Int.random(in: 0..<3, using: &random)
       let pause = UInt32.random(in: 100_000...2_000_000, using: &random)
       switch Int.random(in: 0..<8, using: &random) {
@@ -182,35 +160,14 @@ import Testing
         cluster.kill(server)
         usleep(pause)
         try cluster.start(server)
-      case 4: set(.cutAfterRequest, proxies[server], pause)
-      case 5: set(.muteAnswers, proxies[server], pause)
+      case 4: proxies[server].treat(.cutAfterRequest, for: pause)
+      case 5: proxies[server].treat(.muteAnswers, for: pause)
       default:
-        set([.mute, .refuse, .delay(20)].randomElement(using: &random)!, proxies[server], pause)
+        proxies[server].treat(
+          [.mute, .refuse, .delay(20)].randomElement(using: &random)!, for: pause)
       }
+    } exact: {
+      program(cluster, [primary], reading: .linearizable)
     }
-    readers.wait()
-    var history = FleetHistory()
-    for lines in histories.withLock({ $0 }) { history.add(lines) }
-    #expect(history.acknowledged > operations / 4, "\(history.acknowledged) of \(operations)")
-    print(
-      "fleet: seed \(seed): \(history.acknowledged) acknowledged, \(history.refused) refused, "
-        + "\(history.unknown) unknown")
-    // What is there now is part of the history, too.
-    let exact = program(cluster, [primary], reading: .linearizable)
-    for (key, register) in history.registers.sorted(by: { $0.key < $1.key }) {
-      #expect(register.isLinearizable(), "seed \(seed), \(key)")
-      var whole = register
-      whole.calls.append(
-        .init(
-          operation: .read(try exact.load(String.self, forKey: StoreKey(key))), begin: .max - 1,
-          end: .max))
-      #expect(whole.isLinearizable(), "seed \(seed), \(key), at the end")
-    }
-  }
-
-  private func set(_ mode: FaultProxy.Mode, _ proxy: FaultProxy, _ span: UInt32) {
-    proxy.mode = mode
-    usleep(span)
-    proxy.mode = .pass
   }
 }

@@ -43,8 +43,6 @@ struct FaultTests {
       "a long transaction", "CREATE TABLE securestore.other (n integer)", write: nil, read: nil),
     .changed("VACUUM FULL", "VACUUM FULL securestore.rows", write: nil, read: nil),
     .held("locked rows", "SELECT FROM securestore.rows FOR UPDATE", write: .busy, read: nil),
-    .held(
-      "a locked table", "LOCK TABLE securestore.rows IN SHARE MODE", write: .busy, read: nil),
     // As while VACUUM FULL runs.
     .held(
       "a table that is locked for all", "LOCK TABLE securestore.rows", write: .busy,

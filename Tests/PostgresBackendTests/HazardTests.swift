@@ -141,29 +141,6 @@ struct HazardTests {
     try storage.refresh()
   }
 
-  @Test func whatALostAnswerLeavesOpenIsFoundOut() throws {
-    let cluster = try SharedCluster.tables()
-    let proxy = FaultProxy(to: cluster.ports[0])
-    defer { proxy.end() }
-    let direct = cluster.storage()
-    try direct.create()
-    let program = cluster.storage(port: proxy.port)
-    try program.save(0, forKey: "n")
-    let times = Depth.count(10, day: 4)
-    for _ in 0..<times {
-      proxy.mode = .cutAfterRequest
-      // Some get through on their way to finding out; then the next goes on as before.
-      DetachedThread.start("again") {
-        usleep(300_000)
-        proxy.mode = .pass
-      }
-      try program.update(Int.self, forKey: "n") { $0 = ($0 ?? 0) + 1 }
-      proxy.mode = .pass
-    }
-    let exact = cluster.storage(reading: .linearizable)
-    #expect(try exact.load(Int.self, forKey: "n") == times)
-  }
-
   // MARK: Warnings
 
   @Test(arguments: ["warning", "error"])

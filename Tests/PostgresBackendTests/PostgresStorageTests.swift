@@ -15,16 +15,13 @@ struct PostgresStorageTests {
     }
   }
 
-  @Test(arguments: FleetPromise.allCases)
-  func aSharedStoreKeeps(_ promise: FleetPromise) async throws {
+  @Test(arguments: FleetPromise.all + MachinePromise.all)
+  func aSharedStoreKeeps(_ promise: EnginePromise) async throws {
     try await promise.check(over: try SharedCluster.one())
   }
 
-  @Test(arguments: MachinePromise.allCases)
-  func itsMachinesKeep(_ promise: MachinePromise) throws {
-    try promise.check(over: try SharedCluster.one())
+  @Test(arguments: CopyPromise.all)
+  func aCopyKeeps(_ promise: EnginePromise) async throws {
+    try await promise.check(over: SharedCluster.tables())
   }
-
-  @Test(arguments: CopyPromise.allCases)
-  func aCopyKeeps(_ promise: CopyPromise) throws { try promise.check(over: SharedCluster.tables()) }
 }

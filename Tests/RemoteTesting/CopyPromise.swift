@@ -8,53 +8,37 @@ private import Testing
 private import VaultBackend
 
 /// The copy of a store that a machine keeps in a vault, over every engine.
-package enum CopyPromise: String, CaseIterable, Sendable {
-  case aProgramStartsFromItWhileTheEngineIsAwayAndComesBack
-  case howOldItIsCounts
-  case changesOfOthersGetIntoItByThemselves
-  case withoutACopyAProgramDoesNotStartWhileTheEngineIsAway
-  case anEngineThatWentBackIsAnErrorAtTheStart
-  case aCopyThatIsRemovedIsNotMadeAnewWithAPartOfTheValues
-  case whoMakesTheCopySecondLeavesNothingOfTheFirst
-  case aCopyThatCantBeReadIsAnErrorWithTheEngineThereOrAway
-  case itHoldsNoNameAndNoValue
-  case ofTwoProgramsWithOneCopyTheNewerMomentStays
-
-  /// Tries it, on an engine that nobody else uses.
-  package func check(over engine: some FleetEngine) throws {
-    switch self {
-    case .aProgramStartsFromItWhileTheEngineIsAwayAndComesBack:
-      try Self.aProgramStartsFromItWhileTheEngineIsAwayAndComesBack(engine)
-    case .howOldItIsCounts:
-      try Self.howOldItIsCounts(engine)
-    case .changesOfOthersGetIntoItByThemselves:
-      try Self.changesOfOthersGetIntoItByThemselves(engine)
-    case .withoutACopyAProgramDoesNotStartWhileTheEngineIsAway:
-      try Self.withoutACopyAProgramDoesNotStartWhileTheEngineIsAway(engine)
-    case .anEngineThatWentBackIsAnErrorAtTheStart:
-      try Self.anEngineThatWentBackIsAnErrorAtTheStart(engine)
-    case .aCopyThatIsRemovedIsNotMadeAnewWithAPartOfTheValues:
-      try Self.aCopyThatIsRemovedIsNotMadeAnewWithAPartOfTheValues(engine)
-    case .whoMakesTheCopySecondLeavesNothingOfTheFirst:
-      try Self.whoMakesTheCopySecondLeavesNothingOfTheFirst(engine)
-    case .aCopyThatCantBeReadIsAnErrorWithTheEngineThereOrAway:
-      try Self.aCopyThatCantBeReadIsAnErrorWithTheEngineThereOrAway(engine)
-    case .itHoldsNoNameAndNoValue:
-      try Self.itHoldsNoNameAndNoValue(engine)
-    case .ofTwoProgramsWithOneCopyTheNewerMomentStays:
-      try Self.ofTwoProgramsWithOneCopyTheNewerMomentStays(engine)
-    }
-  }
+package enum CopyPromise {
+  package static let all: [EnginePromise] = [
+    EnginePromise(
+      "a program starts from it while the engine is away and comes back", start),
+    EnginePromise("how old it is counts", aging),
+    EnginePromise(
+      "changes of others get into it by themselves", following),
+    EnginePromise(
+      "without a copy a program does not start while the engine is away", absence),
+    EnginePromise(
+      "an engine that went back is an error at the start", goingBack),
+    EnginePromise(
+      "a copy that is removed is not made anew with a part of the values", removal),
+    EnginePromise(
+      "who makes the copy second leaves nothing of the first", making),
+    EnginePromise(
+      "a copy that can't be read is an error with the engine there or away", reading),
+    EnginePromise("it holds no name and no value", secrecy),
+    EnginePromise(
+      "of two programs with one copy the newer moment stays", sharing),
+  ]
 
   /// A store, and a machine that keeps a copy of it.
-  private final class Subject<Engine: FleetEngine> {
-    let engine: Engine
+  private final class Subject {
+    let engine: any FleetEngine
     let name = UUID().uuidString
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     let proxy: FaultProxy
     var file: URL { folder.appendingPathComponent("machine/copy.vault") }
 
-    init(_ engine: Engine) throws {
+    init(_ engine: any FleetEngine) throws {
       self.engine = engine
       proxy = FaultProxy(to: engine.ports[0])
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -88,18 +72,7 @@ package enum CopyPromise: String, CaseIterable, Sendable {
     func cutOff() { proxy.mode = .refuse }
   }
 
-  private static func failure(_ body: () throws -> Void) -> StorageError? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return error as? StorageError
-    }
-  }
-
-  private static func aProgramStartsFromItWhileTheEngineIsAwayAndComesBack(
-    _ engine: some FleetEngine
-  ) throws {
+  private static func start(_ engine: any FleetEngine) throws {
     let subject = try Subject(engine)
     let first = subject.start()
     try first.save("1", forKey: "k")
@@ -117,8 +90,8 @@ package enum CopyPromise: String, CaseIterable, Sendable {
     #expect(error.code == .unavailable)
     #expect(age >= .zero && age < .seconds(600), "\(age)")
     let exact = subject.start(nil, 1, reading: .linearizable)
-    #expect(failure { _ = try exact.load(String.self, forKey: "k") }?.code == .unavailable)
-    let refused = failure { try exact.save("2", forKey: "k") }?.code
+    #expect(thrown { _ = try exact.load(String.self, forKey: "k") }?.code == .unavailable)
+    let refused = thrown { try exact.save("2", forKey: "k") }?.code
     #expect(refused == .unavailable || refused == .timedOut, "\(refused as Any)")
 
     try subject.direct().save("2", forKey: "k")
@@ -130,15 +103,13 @@ package enum CopyPromise: String, CaseIterable, Sendable {
   }
 
   /// The clock that says how old a copy is may have been set back since.
-  private static func howOldItIsCounts(_ engine: some FleetEngine) throws {
+  private static func aging(_ engine: any FleetEngine) throws {
     for (shift, isNew) in [(0, true), (3_600, false), (Int64.max, false), (Int64.min, false)] {
       try age(Subject(engine), shift, isNew)
     }
   }
 
-  private static func age(
-    _ subject: Subject<some FleetEngine>, _ shift: Int64, _ isNew: Bool
-  ) throws {
+  private static func age(_ subject: Subject, _ shift: Int64, _ isNew: Bool) throws {
     let first = subject.start()
     try first.save("1", forKey: "k")
     try first.refresh()
@@ -151,11 +122,11 @@ package enum CopyPromise: String, CaseIterable, Sendable {
     try kept.save(state, forKey: "state")
     let program = subject.start(nil, 1, reading: .cached(maximumAge: .seconds(1_800)))
     var value: String?
-    let code = failure { value = try program.load(String.self, forKey: "k") }?.code
+    let code = thrown { value = try program.load(String.self, forKey: "k") }?.code
     #expect(isNew ? value == "1" : code == .unavailable || code == .timedOut, "\(code as Any)")
   }
 
-  private static func changesOfOthersGetIntoItByThemselves(_ engine: some FleetEngine) throws {
+  private static func following(_ engine: any FleetEngine) throws {
     let subject = try Subject(engine)
     let program = subject.start()
     #expect(try program.load(String.self, forKey: "k") == nil)
@@ -179,21 +150,19 @@ package enum CopyPromise: String, CaseIterable, Sendable {
     withExtendedLifetime(program) {}
   }
 
-  private static func withoutACopyAProgramDoesNotStartWhileTheEngineIsAway(
-    _ engine: some FleetEngine
-  ) throws {
+  private static func absence(_ engine: any FleetEngine) throws {
     let subject = try Subject(engine)
     subject.cutOff()
     let program = subject.start(nil, 1)
-    #expect(failure { _ = try program.load(String.self, forKey: "k") }?.code == .unavailable)
+    #expect(thrown { _ = try program.load(String.self, forKey: "k") }?.code == .unavailable)
     #expect(!FileManager.default.fileExists(atPath: subject.file.path))
   }
 
-  private static func anEngineThatWentBackIsAnErrorAtTheStart(_ engine: some FleetEngine) throws {
+  private static func goingBack(_ engine: any FleetEngine) throws {
     for what in ["changed", "added", "removed"] { try goBack(Subject(engine), what) }
   }
 
-  private static func goBack(_ subject: Subject<some FleetEngine>, _ what: String) throws {
+  private static func goBack(_ subject: Subject, _ what: String) throws {
     let backup: String
     do {
       let program = subject.start()
@@ -212,7 +181,7 @@ package enum CopyPromise: String, CaseIterable, Sendable {
     for value in 0..<20 { try other.save(value, forKey: "n") }
     let program = subject.start()
     for _ in 0..<2 {
-      let error = failure { _ = try program.load(String.self, forKey: "k") }
+      let error = thrown { _ = try program.load(String.self, forKey: "k") }
       #expect(error?.code == .damaged)
       #expect(error?.message.contains("remove the copy") == true, "\(error!)")
     }
@@ -227,16 +196,14 @@ package enum CopyPromise: String, CaseIterable, Sendable {
     #expect(try subject.start().load(String.self, forKey: "k") == "again")
   }
 
-  private static func aCopyThatIsRemovedIsNotMadeAnewWithAPartOfTheValues(
-    _ engine: some FleetEngine
-  ) throws {
+  private static func removal(_ engine: any FleetEngine) throws {
     let subject = try Subject(engine)
     let program = subject.start()
     try program.save("1", forKey: "a")
     try program.refresh()
     try FileManager.default.removeItem(at: subject.file.deletingLastPathComponent())
     try program.save("2", forKey: "b")
-    #expect(failure { try program.refresh() }?.code == .unavailable)
+    #expect(thrown { try program.refresh() }?.code == .unavailable)
     #expect(!FileManager.default.fileExists(atPath: subject.file.path))
     // The next start makes it anew, with all of them.
     let next = subject.start()
@@ -246,9 +213,7 @@ package enum CopyPromise: String, CaseIterable, Sendable {
     #expect(try subject.start().load(String.self, forKey: "a") == "1")
   }
 
-  private static func whoMakesTheCopySecondLeavesNothingOfTheFirst(_ engine: some FleetEngine)
-    throws
-  {
+  private static func making(_ engine: any FleetEngine) throws {
     let subject = try Subject(engine)
     let (one, other) = (subject.start(), subject.direct())
     try other.save("1", forKey: "removed")
@@ -269,28 +234,26 @@ package enum CopyPromise: String, CaseIterable, Sendable {
     withExtendedLifetime(one) {}
   }
 
-  private static func aCopyThatCantBeReadIsAnErrorWithTheEngineThereOrAway(
-    _ engine: some FleetEngine
-  ) throws {
+  private static func reading(_ engine: any FleetEngine) throws {
     let subject = try Subject(engine)
     let first = subject.start()
     try first.save("1", forKey: "k")
     try first.refresh()
     for isAway in [false, true] {
       if isAway { subject.cutOff() }
-      let wrongKey = failure {
+      let wrongKey = thrown {
         _ = try subject.start(copy: subject.copy(8)).load(String.self, forKey: "k")
       }
       #expect(wrongKey?.code == .wrongKey)
       #expect(wrongKey?.message.contains("copy") == true, "\(wrongKey!)")
-      #expect(failure { _ = try subject.start("other \(subject.name)").keys() }?.code == .conflict)
+      #expect(thrown { _ = try subject.start("other \(subject.name)").keys() }?.code == .conflict)
     }
     try Data("no vault at all".utf8).write(to: subject.file)
-    let damaged = failure { _ = try subject.start().load(String.self, forKey: "k") }
+    let damaged = thrown { _ = try subject.start().load(String.self, forKey: "k") }
     #expect(damaged?.code == .damaged, "\(String(describing: damaged))")
   }
 
-  private static func itHoldsNoNameAndNoValue(_ engine: some FleetEngine) throws {
+  private static func secrecy(_ engine: any FleetEngine) throws {
     let subject = try Subject(engine)
     let program = subject.start()
     try program.save("marker-of-a-value", forKey: "marker-of-a-name")
@@ -302,8 +265,7 @@ package enum CopyPromise: String, CaseIterable, Sendable {
     }
   }
 
-  private static func ofTwoProgramsWithOneCopyTheNewerMomentStays(_ engine: some FleetEngine) throws
-  {
+  private static func sharing(_ engine: any FleetEngine) throws {
     let subject = try Subject(engine)
     let (one, two) = (subject.start(), subject.start())
     for round in 0..<10 {

@@ -80,6 +80,13 @@ package final class FaultProxy: Sendable {
     set { state.withLock { $0.mode = newValue } }
   }
 
+  /// Treats connections in a mode for so many microseconds.
+  package func treat(_ mode: Mode, for span: UInt32) {
+    self.mode = mode
+    usleep(span)
+    self.mode = .pass
+  }
+
   private func serve(_ client: Int32) {
     defer {
       close(client)

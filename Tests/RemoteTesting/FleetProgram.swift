@@ -2,6 +2,7 @@ internal import CryptoCore
 internal import Foundation
 package import RemoteBackend
 internal import StorageCore
+internal import TestSupport
 
 /// One write(2), so that what was acknowledged is known whatever happens next.
 private func say(_ line: String) {
@@ -94,7 +95,7 @@ package struct FleetProgram {
   /// Each operation is two lines: `begin NUMBER TIME OPERATION KEY VALUE OLD` and
   /// `end NUMBER TIME RESULT`.
   private func work(_ name: String, seed: UInt64, operations: Int, keys: Int) {
-    var random = Random(state: seed)
+    var random = SeededRandom(seed)
     for number in 0..<operations {
       let key = "k\(Int(random.next() % UInt64(keys)))"
       let value = "\(name).\(number)"
@@ -137,18 +138,5 @@ package struct FleetProgram {
       }
     }
     say("counted \(acknowledged) \(unknown)")
-  }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-private struct Random: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var value = state
-    value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-    value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-    return value ^ value >> 31
   }
 }

@@ -1,3 +1,4 @@
+import CryptoCore
 import Foundation
 import LocalData
 import RemoteBackend
@@ -6,26 +7,20 @@ import TestSupport
 import Testing
 
 /// What a store that machines share does over every engine.
-package enum FleetPromise: String, CaseIterable, Sendable {
-  case aStoreIsMadeOnceAndOnlyByCreate
-  case whatOneProgramWritesOthersSee
-  case updatesOfManyThreadsCount
-  case aLinearizableReadSeesWhatNoWatchHasTold
-  /// What LocalData's sync needs.
-  case aReplacementComparesForAllMachines
+package enum FleetPromise {
+  package static let all: [EnginePromise] = [
+    EnginePromise("a store is made once and only by create", creation),
+    EnginePromise("what one program writes others see", following),
+    EnginePromise("updates of many threads count", counting),
+    EnginePromise("a linearizable read sees what no watch has told", reading),
+    EnginePromise("a replacement compares for all machines", replacement),
+    EnginePromise("where nobody answers each call ends at the deadline", absence),
+    EnginePromise("a connection that is silently gone is found", muteness),
+    EnginePromise("what a lost answer leaves open is found out", lostAnswers),
+    EnginePromise("a child of a fork is told that it can't go on", forking),
+  ]
 
-  /// Tries it.
-  package func check(over engine: some FleetEngine) async throws {
-    switch self {
-    case .aStoreIsMadeOnceAndOnlyByCreate: try Self.creation(engine)
-    case .whatOneProgramWritesOthersSee: try await Self.following(engine)
-    case .updatesOfManyThreadsCount: try Self.counting(engine)
-    case .aLinearizableReadSeesWhatNoWatchHasTold: try Self.reading(engine)
-    case .aReplacementComparesForAllMachines: try await Self.replacement(engine)
-    }
-  }
-
-  private static func creation(_ engine: some FleetEngine) throws {
+  private static func creation(_ engine: any FleetEngine) throws {
     let storage = engine.store("made")
     for _ in 0..<2 {
       let error = #expect(throws: StorageError.self) { try storage.save("a", forKey: "k") }
@@ -42,7 +37,7 @@ package enum FleetPromise: String, CaseIterable, Sendable {
     #expect(storage.url == nil)
   }
 
-  private static func following(_ engine: some FleetEngine) async throws {
+  private static func following(_ engine: any FleetEngine) async throws {
     let one = engine.store("seen")
     try one.create()
     let other = engine.store("seen", 59)
@@ -61,7 +56,7 @@ package enum FleetPromise: String, CaseIterable, Sendable {
     #expect(try other.keys().isEmpty)
   }
 
-  private static func counting(_ engine: some FleetEngine) throws {
+  private static func counting(_ engine: any FleetEngine) throws {
     let storage = engine.store("count")
     try storage.create()
     let others = [engine.store("count", 70), engine.store("count", 71)]
@@ -76,7 +71,7 @@ package enum FleetPromise: String, CaseIterable, Sendable {
     #expect(try last.load(Int.self, forKey: "n") == 200)
   }
 
-  private static func reading(_ engine: some FleetEngine) throws {
+  private static func reading(_ engine: any FleetEngine) throws {
     let one = engine.store("linear")
     try one.create()
     let other = engine.store("linear", 50, reading: .linearizable)
@@ -93,7 +88,7 @@ package enum FleetPromise: String, CaseIterable, Sendable {
     }
   }
 
-  private static func replacement(_ engine: some FleetEngine) async throws {
+  private static func replacement(_ engine: any FleetEngine) async throws {
     try engine.store("sync").create()
     let transports = (0..<4).map { machine in
       StorageSyncTransport(
@@ -120,5 +115,73 @@ package enum FleetPromise: String, CaseIterable, Sendable {
       #expect(try await !transport.replace("counter", nil, with: Data([0])))
       #expect(try await !transport.replace("counter", Data([39]), with: Data([0])))
     }
+  }
+
+  private static func absence(_ engine: any FleetEngine) throws {
+    let storage = engine.store(
+      "nobody", keySource: .key(SymmetricKey(size: .bits256)), deadline: .milliseconds(500),
+      reading: .cached, copy: nil, port: FreePorts.find(1)[0])
+    for _ in 0..<2 {
+      #expect(code { _ = try storage.load(Int.self, forKey: "n") } == .unavailable)
+    }
+  }
+
+  private static func muteness(_ engine: any FleetEngine) throws {
+    let proxy = FaultProxy(to: engine.ports[0])
+    defer { proxy.end() }
+    let direct = engine.store("mute")
+    try direct.create()
+    try direct.save("a", forKey: "k")
+    let through = engine.store("mute", 8, port: proxy.port)
+    #expect(try through.load(String.self, forKey: "k") == "a")
+    proxy.mode = .mute
+    #expect(try through.load(String.self, forKey: "k") == "a")
+    #expect(
+      [.timedOut, .outcomeUnknown, .unavailable].contains(
+        code { try through.save("lost", forKey: "other") }))
+    try direct.save("b", forKey: "k")
+    while true {
+      if case .away = through.state { break }
+      usleep(10_000)
+    }
+    proxy.mode = .pass
+    while try through.load(String.self, forKey: "k") != "b" { usleep(1_000) }
+  }
+
+  private static func lostAnswers(_ engine: any FleetEngine) throws {
+    let proxy = FaultProxy(to: engine.ports[0])
+    defer { proxy.end() }
+    try engine.store("lost").create()
+    let program = engine.store("lost", port: proxy.port)
+    try program.save(0, forKey: "n")
+    let times = Depth.count(10, day: 4)
+    for _ in 0..<times {
+      proxy.mode = .cutAfterRequest
+      // Some get through on their way to finding out; then the next goes on as before.
+      DetachedThread.start("again") {
+        usleep(300_000)
+        proxy.mode = .pass
+      }
+      try program.update(Int.self, forKey: "n") { $0 = ($0 ?? 0) + 1 }
+      proxy.mode = .pass
+    }
+    let exact = engine.store("lost", reading: .linearizable)
+    #expect(try exact.load(Int.self, forKey: "n") == times)
+  }
+
+  private static func forking(_ engine: any FleetEngine) throws {
+    let storage = engine.store("fork")
+    try storage.create()
+    try storage.save("a", forKey: "k")
+    let result = ForkedChild.run(deadline: 60) { _ in
+      let reads = (try? storage.load(String.self, forKey: "k")) == "a"
+      do { try storage.save("b", forKey: "k") } catch {
+        return reads && (error as? StorageError)?.code == .unsupported ? 0 : 1
+      }
+      return 2
+    }
+    #expect(result.outcome == .exited(0))
+    #expect(try storage.load(String.self, forKey: "k") == "a")
+    try storage.save("c", forKey: "k")
   }
 }

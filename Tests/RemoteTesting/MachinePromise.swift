@@ -7,40 +7,26 @@ private import TestSupport
 private import Testing
 
 /// Keys of a store that many machines share, over every engine.
-package enum MachinePromise: String, CaseIterable, Sendable {
-  case aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved
-  case whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked
-  case promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey
-  case aMachineDoesNotDiscardTheStoreOfAll
-  case aStoreThatIsRemovedIsAnErrorInProgramsThatRun
-  case whatAMachineSaidStaysInItsStore
-  case aNumberThatAnotherKeyGetsCountsForNoMachine
-  case allKeysAreReplacedOnceAllMachinesHaveTheNewOne
-  case keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled
-
-  /// Tries it.
-  package func check(over engine: some FleetEngine) throws {
-    switch self {
-    case .aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved:
-      try Self.aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved(engine)
-    case .whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked:
-      try Self.whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked(engine)
-    case .promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey:
-      try Self.promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey(engine)
-    case .aMachineDoesNotDiscardTheStoreOfAll:
-      try Self.aMachineDoesNotDiscardTheStoreOfAll(engine)
-    case .aStoreThatIsRemovedIsAnErrorInProgramsThatRun:
-      try Self.aStoreThatIsRemovedIsAnErrorInProgramsThatRun(engine)
-    case .whatAMachineSaidStaysInItsStore:
-      try Self.whatAMachineSaidStaysInItsStore(engine)
-    case .aNumberThatAnotherKeyGetsCountsForNoMachine:
-      try Self.aNumberThatAnotherKeyGetsCountsForNoMachine(engine)
-    case .allKeysAreReplacedOnceAllMachinesHaveTheNewOne:
-      try Self.allKeysAreReplacedOnceAllMachinesHaveTheNewOne(engine)
-    case .keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled:
-      try Self.keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled(engine)
-    }
-  }
+package enum MachinePromise {
+  package static let all: [EnginePromise] = [
+    EnginePromise(
+      "a machine that lacks the new key is named before anything is removed", lacking),
+    EnginePromise(
+      "where no machine has said anything nobody is locked out unasked", silence),
+    EnginePromise(
+      "promoting leaves recovery keys and a rotation needs the slot's own key", recovery),
+    EnginePromise(
+      "a machine does not discard the store of all", discarding),
+    EnginePromise(
+      "a store that is removed is an error in programs that run", removal),
+    EnginePromise("what a machine said stays in its store", migration),
+    EnginePromise(
+      "a number that another key gets counts for no machine", numbers),
+    EnginePromise(
+      "all keys are replaced once all machines have the new one", replacement),
+    EnginePromise(
+      "keys are rotated while twenty writers write and the rotation is killed", rotation),
+  ]
 
   private static func source(_ byte: UInt8) -> KeySource {
     .key(SymmetricKey(data: Data(repeating: byte, count: 32)))
@@ -48,25 +34,14 @@ package enum MachinePromise: String, CaseIterable, Sendable {
 
   /// A machine whose program looks for its keys in the order given.
   private static func machine(
-    _ engine: some FleetEngine, _ name: String, _ bytes: UInt8..., deadline: Duration = .seconds(60)
+    _ engine: any FleetEngine, _ name: String, _ bytes: UInt8..., deadline: Duration = .seconds(60)
   ) -> RemoteStorage {
     engine.store(
       name, keySource: .firstAvailable(bytes.map(source)), deadline: deadline, reading: .cached,
       copy: nil, port: nil)
   }
 
-  private static func error(_ body: () throws -> Void) -> StorageError? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return error as? StorageError
-    }
-  }
-
-  private static func aMachineThatLacksTheNewKeyIsNamedBeforeAnythingIsRemoved(
-    _ engine: some FleetEngine
-  ) throws {
+  private static func lacking(_ engine: any FleetEngine) throws {
     let first = machine(engine, "keys", 1)
     try first.create()
     try first.save("a", forKey: "k")
@@ -81,7 +56,7 @@ package enum MachinePromise: String, CaseIterable, Sendable {
       { try web1.promote(new.id) }, { try web1.removeSlot(old.id) },
       { try web1.rotate(to: new.id, openedBy: source(2)) },
     ] {
-      let failure = error(attempt)
+      let failure = thrown(attempt)
       #expect(failure?.code == .conflict)
       #expect(failure?.message.contains("web2") == true)
       #expect(failure?.message.contains("web1,") == false)
@@ -93,15 +68,13 @@ package enum MachinePromise: String, CaseIterable, Sendable {
     #expect(try web1.keyAdministration.slots().map(\.id) == [new.id])
     #expect(try web2.load(String.self, forKey: "k") == "a")
     #expect(
-      error { try machine(engine, "keys", 1, deadline: .seconds(56)).open() }?.code == .wrongKey)
+      thrown { try machine(engine, "keys", 1, deadline: .seconds(56)).open() }?.code == .wrongKey)
     #expect(try web2.machines().map(\.name) == ["web1", "web2"])
     try web2.forget("web1")
     #expect(try web2.machines().map(\.name) == ["web2"])
   }
 
-  private static func whereNoMachineHasSaidAnythingNobodyIsLockedOutUnasked(
-    _ engine: some FleetEngine
-  ) throws {
+  private static func silence(_ engine: any FleetEngine) throws {
     let first = machine(engine, "silent", 1)
     try first.create()
     let old = try #require(try first.keyAdministration.slots().first)
@@ -110,7 +83,7 @@ package enum MachinePromise: String, CaseIterable, Sendable {
       { try first.promote(new.id) }, { try first.removeSlot(old.id) },
       { try first.removeSlot(new.id) }, { try first.rotate(to: new.id, openedBy: source(2)) },
     ] {
-      let failure = error(attempt)
+      let failure = thrown(attempt)
       #expect(failure?.code == .conflict)
       #expect(failure?.message.contains("--unacknowledged") == true)
       #expect(try first.keyAdministration.slots().count == 2)
@@ -121,12 +94,10 @@ package enum MachinePromise: String, CaseIterable, Sendable {
     let second = machine(engine, "silent", 2, deadline: .seconds(59))
     try second.acknowledge(as: "web1")
     let third = try second.keyAdministration.add(source(3))
-    #expect(error { try second.promote(third.id, unacknowledged: true) }?.code == .conflict)
+    #expect(thrown { try second.promote(third.id, unacknowledged: true) }?.code == .conflict)
   }
 
-  private static func promotingLeavesRecoveryKeysAndARotationNeedsTheSlotsOwnKey(
-    _ engine: some FleetEngine
-  ) throws {
+  private static func recovery(_ engine: any FleetEngine) throws {
     let first = machine(engine, "recovery", 1)
     try first.create()
     try first.save("a", forKey: "k")
@@ -136,11 +107,11 @@ package enum MachinePromise: String, CaseIterable, Sendable {
     try web1.acknowledge(as: "web1")
     let before = try web1.keyAdministration.slots()
     for wrong in [source(1), source(3), .recovery(recovery)] {
-      #expect(error { _ = try web1.rotate(to: new.id, openedBy: wrong) }?.code == .invalid)
+      #expect(thrown { _ = try web1.rotate(to: new.id, openedBy: wrong) }?.code == .invalid)
       #expect(try web1.keyAdministration.slots() == before)
     }
     #expect(
-      error {
+      thrown {
         _ = try web1.rotate(
           to: new.id, openedBy: .firstAvailable([.recovery(recovery), source(2)]))
       }?.code == .invalid)
@@ -153,16 +124,16 @@ package enum MachinePromise: String, CaseIterable, Sendable {
     #expect(try web1.load(String.self, forKey: "k") == "a")
   }
 
-  private static func aMachineDoesNotDiscardTheStoreOfAll(_ engine: some FleetEngine) throws {
+  private static func discarding(_ engine: any FleetEngine) throws {
     let first = machine(engine, "it's one", 1)
     try first.create()
     try first.save("a", forKey: "k")
     let stranger = machine(engine, "it's one", 2)
-    let refusal = try #require(error { _ = try stranger.load(String.self, forKey: "k") })
+    let refusal = try #require(thrown { _ = try stranger.load(String.self, forKey: "k") })
     #expect(refusal.code == .keyUnavailable || refusal.code == .wrongKey)
     #expect(!refusal.message.contains("discard"))
     for storage in [stranger, first] {
-      let refusal = try #require(error { try storage.discard() })
+      let refusal = try #require(thrown { try storage.discard() })
       #expect(refusal.code == .unsupported)
       #expect(refusal.message.hasSuffix(engine.removal(of: "it's one")), "\(refusal)")
     }
@@ -170,9 +141,7 @@ package enum MachinePromise: String, CaseIterable, Sendable {
   }
 
   /// A program that runs does not take its defaults when somebody removes the store.
-  private static func aStoreThatIsRemovedIsAnErrorInProgramsThatRun(_ engine: some FleetEngine)
-    throws
-  {
+  private static func removal(_ engine: any FleetEngine) throws {
     let first = machine(engine, "removed", 1)
     let other = machine(engine, "removed 2", 1)
     for storage in [first, other] {
@@ -183,17 +152,17 @@ package enum MachinePromise: String, CaseIterable, Sendable {
     let live = Live<String, RemoteStorage>(wrappedValue: "default", running, "k")
     #expect(live.wrappedValue == "a")
     try engine.remove("removed")
-    while error({ _ = try running.load(String.self, forKey: "k") }) == nil {
+    while thrown({ _ = try running.load(String.self, forKey: "k") }) == nil {
       usleep(2_000)
     }
-    let failure = try #require(error { _ = try running.load(String.self, forKey: "k") })
+    let failure = try #require(thrown { _ = try running.load(String.self, forKey: "k") })
     #expect(failure.code == .unavailable)
     #expect(live.wrappedValue == "a")
-    #expect(error { try running.save("b", forKey: "k") }?.code == .unavailable)
+    #expect(thrown { try running.save("b", forKey: "k") }?.code == .unavailable)
     #expect(try other.load(String.self, forKey: "k") == "a")
   }
 
-  private static func whatAMachineSaidStaysInItsStore(_ engine: some FleetEngine) throws {
+  private static func migration(_ engine: any FleetEngine) throws {
     let first = machine(engine, "words", 1)
     try first.create()
     try first.save("a", forKey: "k")
@@ -208,8 +177,7 @@ package enum MachinePromise: String, CaseIterable, Sendable {
     #expect(try first.machines().map(\.name) == ["web1"])
   }
 
-  private static func aNumberThatAnotherKeyGetsCountsForNoMachine(_ engine: some FleetEngine) throws
-  {
+  private static func numbers(_ engine: any FleetEngine) throws {
     let first = machine(engine, "numbers", 1)
     try first.create()
     let lost = try first.keyAdministration.add(source(2))
@@ -220,15 +188,13 @@ package enum MachinePromise: String, CaseIterable, Sendable {
     #expect(new.id == lost.id)
     #expect(try first.machines().first?.slots == [])
     for attempt in [{ try first.promote(new.id) }, { try first.removeSlot(1) }] {
-      let failure = error(attempt)
+      let failure = thrown(attempt)
       #expect(failure?.code == .conflict)
       #expect(failure?.message.contains("web2") == true)
     }
   }
 
-  private static func allKeysAreReplacedOnceAllMachinesHaveTheNewOne(_ engine: some FleetEngine)
-    throws
-  {
+  private static func replacement(_ engine: any FleetEngine) throws {
     let old = machine(engine, "replace", 1)
     try old.create()
     for index in 0..<200 { try old.save(index, forKey: "\(index)") }
@@ -245,13 +211,11 @@ package enum MachinePromise: String, CaseIterable, Sendable {
       #expect(try late.load(Int.self, forKey: "\(index)") == (index == 7 ? 8 : index))
     }
     #expect(
-      error { try machine(engine, "replace", 1, deadline: .seconds(56)).open() }?.code
+      thrown { try machine(engine, "replace", 1, deadline: .seconds(56)).open() }?.code
         == .wrongKey)
   }
 
-  private static func keysAreRotatedWhileTwentyWritersWriteAndTheRotationIsKilled(
-    _ engine: some FleetEngine
-  ) throws {
+  private static func rotation(_ engine: any FleetEngine) throws {
     let storages = (0..<5).map { engine.store("rotate", 100 + $0) }
     try storages[0].create()
     for start in stride(from: 0, to: 500, by: 100) {
