@@ -9,14 +9,14 @@ public struct EtcdValidity: Hashable, Sendable {
   public let end: Int64
 
   /// Makes a span, in seconds since 1970.
-  public init(begin: Int64, end: Int64) { (self.begin, self.end) = (begin, end) }
+  package init(begin: Int64, end: Int64) { (self.begin, self.end) = (begin, end) }
 
   /// Whether it is time to renew the certificate: in the last third of its life, and of a long one in
   /// its last three days.
   ///
   /// - Parameter now: the time, in seconds since 1970.
   /// - Returns: false also before its beginning.
-  public func isDue(at now: Int64) -> Bool { end - now < min((end - begin) / 3, 72 * 3600) }
+  package func isDue(at now: Int64) -> Bool { end - now < min((end - begin) / 3, 72 * 3600) }
 
   /// Of the first certificate of a PEM text; nil if there is none.
   init?(of text: String) {
