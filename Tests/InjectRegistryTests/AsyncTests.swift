@@ -128,27 +128,6 @@ private final class B: Sendable {}
     #expect(seen === built)
   }
 
-  @Test func aCancelledBuilderDoesNotTakeThoseAlongThatWait() async throws {
-    let storage = storage
-    let builds = Counter()
-    let isRunning = AsyncStream<Void>.makeStream()
-    storage.register { () async throws -> A in
-      if builds.add() == 1 {
-        isRunning.continuation.yield()
-        try await Task.sleep(for: .seconds(3_600))
-      }
-      return A()
-    }
-    let first = Task { try await storage.resolveAsync(A.self) }
-    for await _ in isRunning.stream { break }
-    let second = Task { try await storage.resolveAsync(A.self) }
-    await Task.yield()
-    first.cancel()
-    await #expect(throws: InjectError.self) { try await first.value }
-    _ = try await second.value
-    #expect(builds.value == 2)
-  }
-
   @Test func aCancelledTaskThatWaitsEnds() async throws {
     let storage = storage
     let isRunning = AsyncStream<Void>.makeStream()

@@ -42,18 +42,6 @@ import Testing
     #expect(error.description.contains("no network"))
   }
 
-  @Test func whatABuilderMissesIsFoundInItsError() throws {
-    let storage = storage
-    storage.register { () throws -> any API in
-      _ = try storage.resolve((any Animal).self)
-      return Client()
-    }
-    let error = try error { _ = try storage.resolve((any API).self) }
-    #expect(error.code == .builderFailed && error.description.contains("any Animal"))
-    let inner = try #require(error.underlying as? InjectError)
-    #expect(inner.code == .notFound && inner.path == ["any InjectRegistryTests.API"])
-  }
-
   @Test func patternsTellTheKindsApart() {
     let error: any Error = #expect(throws: InjectError.self) { try storage.resolve(Int.self) }!
     if case InjectError.notFound = error {} else { Issue.record("it is notFound") }

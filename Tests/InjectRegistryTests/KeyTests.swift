@@ -5,21 +5,10 @@ import Testing
 /// A type of this name is in Foundation as well.
 struct Locale: Sendable { let name: String }
 
-enum Left { struct Item: Sendable { let side = "left" } }
-enum Right { struct Item: Sendable { let side = "right" } }
-
 private struct Box<Content: Sendable>: Sendable { let text: String }
 
 @Suite struct KeyTests {
   private let storage = InjectStorage()
-
-  @Test func nestedTypesOfOneNameAreTwo() throws {
-    storage.register(Left.Item())
-    #expect(throws: InjectError.self) { try storage.resolve(Right.Item.self) }
-    storage.register(Right.Item())
-    #expect(try storage.resolve(Left.Item.self).side == "left")
-    #expect(try storage.resolve(Right.Item.self).side == "right")
-  }
 
   @Test func typesThatPrintTheSameAreTwo() throws {
     let storage = storage

@@ -17,11 +17,15 @@ private final class Node: Sendable {}
     storage.register(Client() as any API)
     storage.register(scope: .graph) { Branch(api: try storage.resolve()) }
     storage.register { Tree(branch: try storage.resolve()) }
-    try storage.withOverrides { () throws in
+    storage.register { Counter() }
+    let counter = try storage.withOverrides {
       storage.register(Client("double") as any API)
       #expect(try storage.resolve(Tree.self).branch.api.name == "double")
+      return try storage.resolve(Counter.self)
     }
     #expect(try storage.resolve(Tree.self).branch.api.name == "live")
+    // It uses nothing that was overridden, and is one for all.
+    #expect(try storage.resolve(Counter.self) === counter)
   }
 
   @Test func whatFoundNothingOutsideLooksAgainInside() throws {

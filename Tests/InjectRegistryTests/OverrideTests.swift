@@ -104,21 +104,6 @@ private struct Service: Sendable {
     #expect(try storage.resolve(Service.self).build == 1)
   }
 
-  @Test func whatWasBuiltInsideFromWhatIsOverriddenIsNotSeenOutside() throws {
-    let storage = storage
-    storage.register(Client() as any API)
-    storage.register { Service(api: try storage.resolve(), build: 0) }
-    storage.register { Counter() }
-    let counter = try storage.withOverrides {
-      storage.register(Client("double") as any API)
-      #expect(try storage.resolve(Service.self).api.name == "double")
-      return try storage.resolve(Counter.self)
-    }
-    #expect(try storage.resolve(Service.self).api.name == "live")
-    // It uses nothing that was overridden, and is one for all.
-    #expect(try storage.resolve(Counter.self) === counter)
-  }
-
   @Test func racesOfOverridesForOneBuilderNeverMixTheirDoubles() {
     for _ in 0..<2_000 {
       let owner = OwnStorage()

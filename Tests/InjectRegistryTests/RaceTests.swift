@@ -75,28 +75,6 @@ import Testing
     #expect(builds.value == 2)
   }
 
-  @Test func registeringWhileOthersReadGivesThemOneOfTheTwo() throws {
-    let storage = InjectStorage()
-    func register(_ name: String) { storage.register(Client(name) as any API) }
-    register("0")
-    let isDone = Counter()
-    Threads.run(4) { index in
-      if index == 0 {
-        for round in 1...500 { storage.register(Client("\(round)") as any API, line: 1) }
-        isDone.add()
-      } else {
-        var last = 0
-        while isDone.value == 0 {
-          guard let name = try? storage.resolveAll((any API).self).last?.name else { continue }
-          let current = Int(name) ?? -1
-          if current < last { Issue.record("an older one came after a newer one") }
-          last = current
-        }
-      }
-    }
-    #expect(try storage.resolveAll((any API).self).map(\.name) == ["0", "500"])
-  }
-
   @Test func whoHasSeenTheNewOneNeverFindsTheOldOneInWhicheverInjection() {
     let storage = InjectStorage()
     @Sendable func register(_ round: Int) {

@@ -16,19 +16,6 @@ import Testing
     #expect(eager.value == 1 && lazy.value == 1)
   }
 
-  @Test func aBuilderRunsOnceForASingletonAndNotAtEveryRead() {
-    let count = Counter()
-    @Register var api = { () -> any API in
-      count.add()
-      return Client()
-    }
-    #expect(count.value == 0)
-    @UnwrappedInject var first: any API
-    @UnwrappedInject var second: any API
-    for _ in 0..<3 { #expect(first.name == second.name) }
-    #expect(count.value == 1)
-  }
-
   @Test func anInstanceIsNewAtEveryRead() throws {
     @Register var client = { Client() }
     @UnwrappedInject(.instance) var injected: Client

@@ -181,18 +181,9 @@ struct ProviderStorageTests {
     #expect(try storage.keys() == ["other"])
   }
 
-  /// One of a service, which the program makes wherever it needs one.
-  private struct OfService: KeychainProvider {
-    let base: TestProvider
-
-    func setData(_ data: Data, forKey key: String) -> Bool { base.setData(data, forKey: key) }
-    func deleteData(forKey key: String) -> Bool { base.deleteData(forKey: key) }
-    func getData(forKey key: String) -> Data? { base.getData(forKey: key) }
-  }
-
   @Test func storagesOverProvidersMadeAnewAreInStep() throws {
     let storages = (0..<2).map { _ in
-      ProviderStorage(OfService(base: provider), keySource: key, deadline: .seconds(60))
+      ProviderStorage(SilentProvider(base: provider), keySource: key, deadline: .seconds(60))
     }
     @Live(storages[0], "key") var one = 0
     @Live(storages[1], "key") var two = 0

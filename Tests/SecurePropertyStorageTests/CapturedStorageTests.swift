@@ -34,7 +34,9 @@ private struct Following {
     let error = #expect(throws: StorageError.self, sourceLocation: place) { try body() }
     #expect(error?.code == .invalid, sourceLocation: place)
     let text = error?.message ?? ""
-    #expect(text.contains("belongs to") && text.contains(".injecting {}"), sourceLocation: place)
+    #expect(
+      text.contains("belongs to another test") && text.contains(".injecting {}"),
+      sourceLocation: place)
   }
 
   private func refusesAll(
@@ -155,13 +157,6 @@ private struct Following {
         #expect(try current.resolve().$token.load() == nil)
       }
     }
-  }
-
-  @Test func theMessageNamesTheTest() throws {
-    let storage = try TestStorage.inMemory.run { VaultStorage.standard }
-    let error = #expect(throws: StorageError.self) { _ = try storage.keys() }
-    let start = "this storage belongs to another test, which has ended. "
-    #expect(error?.message.hasPrefix(start) == true)
   }
 
   @Test func aStorageOfAnExplicitPlaceIsAnybodys() throws {

@@ -161,10 +161,6 @@ private let isPrivate = ProcessInfo.processInfo.environment["SPS_PRIVATE_ENVIRON
       }
       #expect(error?.code == .unsupported)
     }
-
-    @Test(.storage()) func theInnermostTraitWins() throws {
-      #expect(Settings().count == 0)
-    }
   }
 
   @Suite(.storage(.temporaryFolder)) struct InAFolder {
