@@ -5,10 +5,6 @@ import Testing
 @testable import KeyringTesting
 
 @Suite struct PrivateBusTests {
-  private func answers(_ bus: PrivateBus, within timeout: Duration = .seconds(30)) -> Bool {
-    (try? BusConnection(bus.address, within: timeout)) != nil
-  }
-
   private func folder(_ bus: PrivateBus) -> String {
     let path = bus.address.dropFirst("unix:path=".count)
     return URL(fileURLWithPath: String(path)).deletingLastPathComponent().path
@@ -20,42 +16,12 @@ import Testing
     #expect(attributes[.posixPermissions] as? Int == 0o700)
   }
 
-  @Test(arguments: [true, false])
-  func aBusThatEndedAnswersNoMoreUntilItIsRestartedAtTheSameAddress(kills: Bool) throws {
-    let bus = try PrivateBus()
-    let address = bus.address
-    if kills { bus.kill() } else { bus.stop() }
-    #expect(!answers(bus))
-    try bus.restart()
-    #expect(answers(bus) && bus.address == address)
-  }
-
-  @Test func aSuspendedBusCanBeStopped() throws {
-    let bus = try PrivateBus()
-    bus.suspend()
-    bus.stop()
-    #expect(!answers(bus))
-  }
-
   @Test func theBusAndItsFolderGoWithTheLastReference() throws {
     var bus: PrivateBus? = try PrivateBus()
     let (address, folder) = (bus!.address, folder(bus!))
     bus = nil
     #expect(throws: KeyringTestingError.self) { try BusConnection(address) }
     #expect(!FileManager.default.fileExists(atPath: folder))
-  }
-
-  @Test func aServiceIsStartedWhenItsNameIsAskedFor() throws {
-    let marker = FileManager.default.temporaryDirectory.appendingPathComponent(
-      "started-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: marker) }
-    let bus = try PrivateBus(starting: ["org.example.Service": "/usr/bin/touch \(marker.path)"])
-    let connection = try BusConnection(bus.address)
-    // The command ends without taking the name, so that the bus answers with an error.
-    #expect(throws: KeyringTestingError.self) {
-      try connection.callBus("StartServiceByName", .string("org.example.Service"), .uint32(0))
-    }
-    #expect(FileManager.default.fileExists(atPath: marker.path))
   }
 
   @Test func theDaemonsDieWithTheProcessHoweverItEnds() throws {

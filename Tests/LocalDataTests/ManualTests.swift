@@ -116,21 +116,4 @@ extension StorageKeys {
         == "appGroupFileSystem(g, /srv/data)")
     #expect(AnyStorageKey.key(StorageKeys.AppVersionKey()).descriptor.owner == "MigrationService")
   }
-
-  @Test func thePlacesAndTheSealingAreNoPublicAPI() throws {
-    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Sources/LocalData")
-    for folder in ["Places", "Protection"] {
-      let url = sources.appendingPathComponent(folder)
-      let files = try FileManager.default.contentsOfDirectory(atPath: url.path)
-      #expect(!files.isEmpty)
-      for file in files {
-        let text = try String(contentsOf: url.appendingPathComponent(file), encoding: .utf8)
-        for line in text.split(separator: "\n") where !line.hasPrefix("public import ") {
-          #expect(!line.contains("public "), "\(file): \(line)")
-        }
-      }
-    }
-  }
 }
