@@ -4,11 +4,13 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
-# One set of flags for every debug build, so that no step rebuilds what another has built.
+# One set of flags for every build for tests, so that no step rebuilds what another has built.
+# Not optimized, as in debug, but each module is compiled as a whole, in a fifth less time, and securestore's parser
+# of arguments doesn't look for faults of its own in each of 2,000 calls: docs/decisions/package.md.
 # All traits are on: `make demo` builds programs with the default ones, `make client` with none. Line tables are
 # enough for backtraces, and full debug information takes a fifth more time.
-export SWIFT_FLAGS ?= --enable-all-traits -Xswiftc -warnings-as-errors -Xswiftc -gline-tables-only \
-  --explicit-target-dependency-import-check error
+export SWIFT_FLAGS ?= -c release -Xswiftc -Onone -Xswiftc -enable-testing --enable-all-traits \
+  -Xswiftc -warnings-as-errors -Xswiftc -gline-tables-only --explicit-target-dependency-import-check error
 
 # SwiftPM hands the traits to the compiler in the order of a set, so otherwise a build may build everything again.
 export SWIFT_DETERMINISTIC_HASHING = 1
@@ -26,7 +28,7 @@ ASAN = ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1:suppressions=
   LSAN_OPTIONS=suppressions=$(CURDIR)/scripts/leaks.supp SPS_SANITIZER=address
 
 # The long tests, and those of what is said in release as well; those that print times run alone.
-RELEASE = -c release -Xswiftc -enable-testing
+RELEASE = -Xswiftc -O --scratch-path .build-soak
 
 # What takes too long for CI, or needs a desktop's daemons or root.
 NIGHTLY = soak sanitize fuzz bench client-time client-size keyring-daemons docs-check service service-load service-image
@@ -89,10 +91,10 @@ fuzz: deps ## Hand mutated bytes to every reader, FUZZ_SECONDS=60 each (FUZZ_TAR
 	@scripts/fuzz.sh
 
 sanitize: deps ## Run the tests under the thread and the address sanitizer
-	@$(TSAN) scripts/test.sh --sanitize=thread --scratch-path .build-tsan
-	@SPS_SOAK=1 FILTER=ForAMinuteIsSafeSoak $(TSAN) scripts/test.sh --sanitize=thread \
+	@$(TSAN) scripts/test.sh -c debug --sanitize=thread --scratch-path .build-tsan
+	@SPS_SOAK=1 FILTER=ForAMinuteIsSafeSoak $(TSAN) scripts/test.sh -c debug --sanitize=thread \
 	  --scratch-path .build-tsan
-	@$(ASAN) scripts/test.sh --sanitize=address --scratch-path .build-asan
+	@$(ASAN) scripts/test.sh -c debug --sanitize=address --scratch-path .build-asan
 
 nightly: ## Run what CI does not, each even if another failed; service-image only as root
 	@failed=(); SPS_DEPTH=full SPS_TEST_LIMIT=7200 $(MAKE) test || failed+=(test); \

@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-inventory=$(swift build --show-bin-path)/Inventory
-securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
+read -r -a flags <<<"${SWIFT_FLAGS:-}"
+inventory=$(swift build "${flags[@]}" --show-bin-path)/Inventory
+securestore=$(SPS_TOOL=1 swift build --package-path .. "${flags[@]}" --show-bin-path)/securestore
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 step() { printf '\n== %s\n' "$1"; }

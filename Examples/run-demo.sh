@@ -6,8 +6,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-bin=$(swift build --show-bin-path)
-securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
+read -r -a flags <<<"${SWIFT_FLAGS:-}"
+bin=$(swift build "${flags[@]}" --show-bin-path)
+securestore=$(SPS_TOOL=1 swift build --package-path .. "${flags[@]}" --show-bin-path)/securestore
 app=(--app org.example.webshop)
 work=$(mktemp -d)
 server=

@@ -6,8 +6,9 @@ set -euo pipefail
 cd "$(dirname "$0")"
 [[ ${SPS_PRIVATE_ENVIRONMENT:-} == 1 ]] || { echo "run this with: make demo" >&2; exit 64; }
 
-shopfront=$(swift build --show-bin-path)/Shopfront
-securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
+read -r -a flags <<<"${SWIFT_FLAGS:-}"
+shopfront=$(swift build "${flags[@]}" --show-bin-path)/Shopfront
+securestore=$(SPS_TOOL=1 swift build --package-path .. "${flags[@]}" --show-bin-path)/securestore
 password=correct-Pony-battery-91
 work=$(mktemp -d)
 bus=

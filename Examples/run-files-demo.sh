@@ -5,7 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
+read -r -a flags <<<"${SWIFT_FLAGS:-}"
+securestore=$(SPS_TOOL=1 swift build --package-path .. "${flags[@]}" --show-bin-path)/securestore
 app=(--app org.example.archive)
 folder=$XDG_DATA_HOME/org.example.archive/files
 work=$(mktemp -d)

@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-cashier=$(swift build --show-bin-path)/Cashier
+read -r -a flags <<<"${SWIFT_FLAGS:-}"
+cashier=$(swift build "${flags[@]}" --show-bin-path)/Cashier
 step() { printf '\n== %s\n' "$1"; }
 
 step "A program whose storages and clients are injected sells twice"
@@ -28,4 +29,4 @@ while IFS= read -r line; do
 done < <(sed -n '/^## Injection/,/^## /p' ../README.md | grep '^    ')
 
 step "Each test uses its own storages and clients"
-swift test --skip-build --disable-xctest 2>&1 | grep -E 'Test (run|.*(passed|failed))|Suite .*(passed|failed)'
+swift test "${flags[@]}" --skip-build --disable-xctest 2>&1 | grep -E 'Test (run|.*(passed|failed))|Suite .*(passed|failed)'

@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-signboard=$(swift build --show-bin-path)/Signboard
-securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
+read -r -a flags <<<"${SWIFT_FLAGS:-}"
+signboard=$(swift build "${flags[@]}" --show-bin-path)/Signboard
+securestore=$(SPS_TOOL=1 swift build --package-path .. "${flags[@]}" --show-bin-path)/securestore
 app=(--app org.example.shopfront)
 work=$(mktemp -d)
 trap 'kill "$reader" 2>/dev/null || true; rm -rf "$work"' EXIT

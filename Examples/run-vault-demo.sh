@@ -5,8 +5,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-shopfront=$(swift build --show-bin-path)/Shopfront
-securestore=$(SPS_TOOL=1 swift build --package-path .. --show-bin-path)/securestore
+read -r -a flags <<<"${SWIFT_FLAGS:-}"
+shopfront=$(swift build "${flags[@]}" --show-bin-path)/Shopfront
+securestore=$(SPS_TOOL=1 swift build --package-path .. "${flags[@]}" --show-bin-path)/securestore
 app=(--app org.example.shopfront)
 folder=$XDG_DATA_HOME/org.example.shopfront
 work=$(mktemp -d)

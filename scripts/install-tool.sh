@@ -8,8 +8,9 @@ cd "$(dirname "$0")/.."
 package=Tools/securestore
 export SPS_TOOL=1
 
-# Swift's own libraries are linked in, so that the program runs without the toolchain.
-build=(swift build -c release --product securestore --static-swift-stdlib)
+# Swift's own libraries are linked in, so that the program runs without the toolchain. In a folder of its own,
+# since the tests' build has other flags.
+build=(swift build -c release --product securestore --static-swift-stdlib --scratch-path .build-tool)
 [[ ${KEYRING:-yes} != no ]] || build+=(--disable-default-traits)
 
 case ${1:-} in

@@ -1,5 +1,5 @@
 package import CryptoCore
-package import Glibc
+internal import Glibc
 
 /// An open file descriptor, closed when it goes out of scope.
 package struct OpenFile: ~Copyable {
@@ -18,7 +18,7 @@ package struct OpenFile: ~Copyable {
   ///
   /// - Returns: nil when the file does not exist and `flags` don't create it.
   package init?(
-    _ path: String, _ flags: Int32, permissions: mode_t = 0o600
+    _ path: String, _ flags: Int32, permissions: UInt32 = 0o600
   ) throws(StorageError) {
     try self.init(path, at: AT_FDCWD, path: path, flags, permissions)
   }
@@ -27,14 +27,14 @@ package struct OpenFile: ~Copyable {
   ///
   /// - Returns: nil when the file does not exist and `flags` don't create it.
   package init?(
-    _ name: String, in folder: FolderDescriptor, _ flags: Int32, permissions: mode_t = 0o600
+    _ name: String, in folder: FolderDescriptor, _ flags: Int32, permissions: UInt32 = 0o600
   ) throws(StorageError) {
     try self.init(
       name, at: folder.descriptor, path: folder.path(of: name), flags | O_NOFOLLOW, permissions)
   }
 
   private init?(
-    _ name: String, at folder: Int32, path: String, _ flags: Int32, _ permissions: mode_t
+    _ name: String, at folder: Int32, path: String, _ flags: Int32, _ permissions: UInt32
   ) throws(StorageError) {
     // Whether this process may make a file matters only for a file that does not exist.
     var descriptor: Int32 = -1
@@ -57,7 +57,7 @@ package struct OpenFile: ~Copyable {
 
   /// Calls openat(2).
   private static func open(
-    _ name: String, at folder: Int32, _ flags: Int32, _ permissions: mode_t
+    _ name: String, at folder: Int32, _ flags: Int32, _ permissions: UInt32
   ) -> Int32 {
     while true {
       let descriptor = unsafe openat(folder, name, flags | O_CLOEXEC, permissions)
