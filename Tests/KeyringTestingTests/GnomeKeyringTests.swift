@@ -4,6 +4,15 @@ import Testing
 @testable import KeyringTesting
 
 @Suite struct GnomeKeyringTests {
+  @Test func itStartsUnlockedWithADefaultCollection() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus, password: "a pass word, \u{E9}")
+    #expect(try keyring.isLocked() == false)
+    let alias = try RawClient(bus).call("Service.ReadAlias", .string("default"))
+    #expect(alias == [.objectPath("/org/freedesktop/secrets/collection/login")])
+    #expect(FileManager.default.fileExists(atPath: keyring.dataFolder + "/keyrings/login.keyring"))
+  }
+
   @Test func aCollectionIsLockedAndUnlockedWithoutAPrompt() throws {
     let bus = try PrivateBus()
     let keyring = try GnomeKeyring(on: bus)
@@ -16,6 +25,16 @@ import Testing
     #expect(try keyring.isLocked())
     try keyring.unlock()
     #expect(try client.getSecrets(of: item) == [item: [1]])
+  }
+
+  @Test func aCollectionIsMadeWithoutAPrompt() throws {
+    let bus = try PrivateBus()
+    let keyring = try GnomeKeyring(on: bus)
+    let path = try keyring.createCollection(label: "Work", password: "other")
+    #expect(try keyring.isLocked(path) == false)
+    try keyring.lock(path)
+    try keyring.unlock(path, password: "other")
+    #expect(try RawClient(bus).property("Label", of: path, "Collection") == .string("Work"))
   }
 
   @Test func whatItKeptIsThereAfterItWasKilled() throws {

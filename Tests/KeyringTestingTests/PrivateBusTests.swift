@@ -5,6 +5,10 @@ import Testing
 @testable import KeyringTesting
 
 @Suite struct PrivateBusTests {
+  private func answers(_ bus: PrivateBus, within timeout: Duration = .seconds(30)) -> Bool {
+    (try? BusConnection(bus.address, within: timeout)) != nil
+  }
+
   private func folder(_ bus: PrivateBus) -> String {
     let path = bus.address.dropFirst("unix:path=".count)
     return URL(fileURLWithPath: String(path)).deletingLastPathComponent().path
@@ -14,6 +18,23 @@ import Testing
     let bus = try PrivateBus()
     let attributes = try FileManager.default.attributesOfItem(atPath: folder(bus))
     #expect(attributes[.posixPermissions] as? Int == 0o700)
+  }
+
+  @Test(arguments: [true, false])
+  func aBusThatEndedAnswersNoMoreUntilItIsRestartedAtTheSameAddress(kills: Bool) throws {
+    let bus = try PrivateBus()
+    let address = bus.address
+    if kills { bus.kill() } else { bus.stop() }
+    #expect(!answers(bus))
+    try bus.restart()
+    #expect(answers(bus) && bus.address == address)
+  }
+
+  @Test func aSuspendedBusCanBeStopped() throws {
+    let bus = try PrivateBus()
+    bus.suspend()
+    bus.stop()
+    #expect(!answers(bus))
   }
 
   @Test func theBusAndItsFolderGoWithTheLastReference() throws {
