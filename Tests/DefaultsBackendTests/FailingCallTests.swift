@@ -42,6 +42,28 @@ struct FailingCallTests {
     #expect(failures > 0 || fault.calls.hasPrefix("unlink"), "no call failed")
   }
 
+  /// Killed before each step of its first start, a program finds its key and no other one.
+  @Test func aProgramThatIsKilledWhileItMakesItsKeyStartsAgain() throws {
+    var folder = TemporaryFolder()
+    var environment: [String: String?] {
+      [
+        "XDG_CONFIG_HOME": folder.path + "/config", "XDG_DATA_HOME": folder.path + "/data",
+        "CREDENTIALS_DIRECTORY": nil, "STATE_DIRECTORY": nil,
+      ]
+    }
+    let fault = SystemFault.kill(before: "fsync,link,linkat,unlink,unlinkat,rename,renameat")
+    let (kills, _) = try fault.each { prefix in
+      folder = TemporaryFolder()
+      return try helper.run("standard", "-", "app", prefix: prefix, environment: environment)
+    } check: { run in
+      let again = try helper.run("standard", "-", "app", environment: environment)
+      #expect(again == ["value"], "\(run)")
+      let made = folder.path + "/data/app/master.key.made"
+      #expect(FileManager.default.fileExists(atPath: made), "\(run)")
+    }
+    #expect((Depth.count(8, day: 2)..<40).contains(kills), "\(kills) steps")
+  }
+
   @Test func theNewFileIsDurableBeforeItTakesItsPlaceAndTheFolderBeforeTheAnswer() throws {
     let folder = TemporaryFolder()
     try folder.delegate().set(record(1), for: name(1))

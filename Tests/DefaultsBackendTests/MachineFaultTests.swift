@@ -72,6 +72,18 @@ struct OtherUserTests {
 @Suite struct RefusingMachineTests {
   private let folder = TemporaryFolder()
 
+  @Test(.enabled(if: geteuid() == 0, "needs root"))
+  func rootMakesNothingInAnotherUsersHome() throws {
+    #expect(unsafe chown(folder.path, Machine.otherUser, Machine.otherUser) == 0)
+    for path in ["", "/.config", "/.config/deep"] {
+      let delegate = DefaultsDelegate(
+        folder: folder.path + path, suiteName: "suite", durability: .immediate,
+        deadline: .seconds(5))
+      #expect(throws: StorageError.self) { try delegate.set(record(1), for: name(1)) }
+      #expect(folder.entries == [])
+    }
+  }
+
   @Test(arguments: [0, 4, 100])
   func aWriteBeyondTheFileSizeLimitIsAnErrorAndNoSignal(_ limit: Int) throws {
     let script = "ulimit -f \(limit); \"$0\" set-large \(folder.path); \"$0\" count \(folder.path)"

@@ -150,6 +150,56 @@ import Testing
     try shutDown(trials: 100)
   }
 
+  /// Two processes write, rename and remove, others are killed while they write, and this one opens
+  /// the folder, which sweeps it, and verifies it.
+  private func stress(rounds: Int, openings: Int) throws {
+    var models = [Model(), Model()]
+    var generator = SystemRandomNumberGenerator()
+    for round in 0..<rounds {
+      let writers = try models.indices.map { number in
+        try helper.start(["write-on", place.path, "\(number)", "\(generator.next() as UInt64)"])
+      }
+      for writer in writers { writer.waitUntilItSpeaks(lines: 3) }
+      for opening in 0..<openings {
+        let left = try helper.start(["hold-writer", place.path, "left", "5", "300000"])
+        left.waitUntilItSpeaks()
+        left.kill()
+        _ = try left.lines()
+        try place.folder().open()
+        guard opening % 4 == 3 else { continue }
+        let report = try place.folder().verify()
+        #expect(report.isSound, "\(report.findings) \(report.index.findings)")
+      }
+      for writer in writers { writer.kill() }
+      let found = try writers.map { try $0.lines() }
+      let state = try state(place.folder())
+      for (number, lines) in found.enumerated() {
+        for line in lines where line != "ready" {
+          #expect(!line.hasPrefix("= error"), "\(line)")
+          models[number].take(line)
+        }
+        #expect(lines.count > 10)
+        let own = state.filter { $0.key.hasPrefix("writer\(number)-") }
+        let model = models[number]
+        #expect(own == model.values || own == model.done, "round \(round): \(model)")
+        models[number] = Model(values: own)
+      }
+      let large = state.values.count { Int($0.split(separator: " ")[1])! > 16_384 }
+      #expect(place.blobs.count == large && place.pending == [], "round \(round)")
+    }
+    #expect(try place.folder().verify().isSound)
+  }
+
+  @Test func nothingAcknowledgedIsLostWhileOthersAreKilledAndSwept() throws {
+    try stress(rounds: Depth.count(2, day: 1), openings: 8)
+  }
+
+  @Test(.enabled(if: Soak.isOn)) func nothingAcknowledgedIsLostWhileOthersAreKilledAndSweptSoak()
+    throws
+  {
+    try stress(rounds: 30, openings: 100)
+  }
+
   @Test func whatIsBeingWrittenIsNotSwept() throws {
     let child = try helper.start(["hold-writer", place.path, "name", "5", "300000"])
     child.waitUntilItSpeaks()

@@ -7,6 +7,20 @@ import Testing
 @Suite struct RefusingMachineTests {
   private let place = TemporarySealedFolder()
 
+  @Test(.enabled(if: geteuid() == 0, "needs root"))
+  func rootMakesNothingInAnotherUsersHome() throws {
+    let home = place.parent.path
+    #expect(unsafe chown(home, Machine.otherUser, Machine.otherUser) == 0)
+    for path in ["/files", "/.local/share/app/files"] {
+      let folder = SealedFolder(
+        at: URL(fileURLWithPath: home + path, isDirectory: true),
+        keySource: .key(TemporarySealedFolder.key))
+      #expect(code { try folder.write(pattern(100_000), named: "name") } == .denied)
+      #expect(code { try folder.write(pattern(100), named: "name") } == .denied)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: home) == [])
+    }
+  }
+
   @Test(.enabled(if: Machine.canMount, "needs the right to mount in a namespace"))
   func onAFullDiskTheOldValueStaysAndFilesAreRemoved() throws {
     let (parent, path) = (place.parent.path, place.path)

@@ -53,6 +53,16 @@
       #expect(!entries.texts.joined().contains("marker") && !"\(error!)".contains("marker"))
     }
 
+    @Test func aMissingCredentialIsAnErrorThatSaysWhereItWasLookedFor() async throws {
+      try folder.vault().save("s3cret", forKey: "k")
+      let file = KeySource.file(folder.url.appendingPathComponent("gone.key"))
+      let (logger, _) = Recorder.logger()
+      let service = StorageService([.vault(folder.vault(file))], logger: logger)
+      let error = await #expect(throws: StorageStartError.self) { try await service.open() }
+      #expect(error?.exitCode == 10 || error?.exitCode == 11)
+      #expect(!FileManager.default.fileExists(atPath: folder.url.path + "/gone.key"))
+    }
+
     @Test func aVerificationFindsDamageAtTheStart() async throws {
       do {
         let vault = folder.vault()
@@ -144,6 +154,26 @@
       storage.faults.recover()
       try storage.save(3, forKey: "k")
       #expect(service.health[0].isWhole)
+    }
+
+    @Test func aVaultThatVanishesIsAnErrorAndNoNewOneIsMade() async throws {
+      let (logger, _) = Recorder.logger()
+      let vault = folder.vault()
+      let service = StorageService([.vault(vault)], logger: logger)
+      try await service.open()
+      try vault.save(1, forKey: "k")
+      let away = folder.url.appendingPathComponent("away")
+      try FileManager.default.createDirectory(at: away, withIntermediateDirectories: false)
+      for name in ["test.vault", "test.vault-wal", "test.vault-shm"] {
+        try FileManager.default.moveItem(
+          at: folder.url.appendingPathComponent(name), to: away.appendingPathComponent(name))
+      }
+      // A read notices it within two ticks of the clock.
+      try await waits { (try? vault.load(Int.self, forKey: "k")) == nil }
+      let read = #expect(throws: StorageError.self) { try vault.load(Int.self, forKey: "k") }
+      let write = #expect(throws: StorageError.self) { try vault.save(2, forKey: "k") }
+      #expect(read?.code == .unavailable && write?.code == .unavailable)
+      #expect(!FileManager.default.fileExists(atPath: folder.vaultURL.path))
     }
 
     @Test func healthSaysThatAnotherProgramReplacedTheKey() async throws {

@@ -18,6 +18,33 @@ import VaultBackend
     #expect(said == ["saved"])
   }
 
+  private func move(_ name: String, to other: String) throws {
+    try FileManager.default.moveItem(at: vault.file(name), to: vault.file(other))
+  }
+
+  /// The file alone; that its whole folder vanishes, `StorePromise` tries.
+  @Test func oneThatVanishesWhileAProgramRunsIsNotMadeAnew() throws {
+    try make()
+    let (storage, other) = (storage(), storage())
+    try storage.open(.mustExist)
+    let gone = "disk/app/test.vault"
+    try move(gone, to: "away")
+    for name in ["-wal", "-shm", "-notice"] {
+      try? FileManager.default.removeItem(atPath: place.path + name)
+    }
+    // Another storage of the program does not know of it, and makes none either.
+    for each in [storage, other] {
+      #expect(code { try each.save("lost", forKey: "key") } == .unavailable)
+    }
+    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .unavailable)
+    #expect(!FileManager.default.fileExists(atPath: place.path))
+    // When the disk is back, so is the vault.
+    try move("away", to: gone)
+    #expect(try storage.load(String.self, forKey: "key") == "value")
+    try storage.save("newer", forKey: "key")
+    #expect(try other.load(String.self, forKey: "key") == "newer")
+  }
+
   @Test func oneWithoutKeysIsNoStoreYet() throws {
     try FileManager.default.createDirectory(
       at: vault.file("disk/app"), withIntermediateDirectories: true,

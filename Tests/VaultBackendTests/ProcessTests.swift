@@ -151,7 +151,7 @@ import VaultBackend
   @Test func aVaultThatWasOpenBeforeAForkIsAnErrorInTheChild() throws {
     let lines = try vault.run("fork")
     let refused = "error unavailable exited(0); "
-    #expect(lines == String(repeating: refused, count: 5) + "sound 1 after")
+    #expect(lines == String(repeating: refused, count: 6) + "sound 1 after")
   }
 
   @Test func aTransactionOfTheParentIsAnErrorInTheChildAndIsCommittedByTheParent() throws {

@@ -115,4 +115,46 @@ struct StrayRowTests {
     #expect(try next.load(String.self, forKey: closed[0])?.hasPrefix("value") == true)
     #expect(try next.verify().isSound)
   }
+
+  // MARK: - Numbers
+
+  /// Writes a manifest as whoever has the keys can.
+  private func forge(_ change: (inout Manifest) -> Void) throws {
+    let storage = vault.storage()
+    let keys = try #require(try storage.store.inspector()?.manifestKeys)
+    let connection = try Connection(vault.path, .readOnly, until: .now + .seconds(10))
+    var manifest = Manifest()
+    try connection.reading { () throws(StorageError) in
+      manifest = try Manifest(reading: try VaultRows.manifest(connection), keys)
+    }
+    change(&manifest)
+    let hex = try manifest.bytes(keys).map { String(format: "%02x", $0) }.joined()
+    try vault.tamper("UPDATE meta SET value = x'\(hex)' WHERE id = 2")
+  }
+
+  @Test(arguments: ([.max, 1 << 40, 1 << 63] as [UInt64]).prefix(Depth.count(3, day: 1)))
+  func aCountThatIsMadeUpHoldsNobodyUp(_ count: UInt64) throws {
+    _ = try fill()
+    try forge { manifest in
+      var records = manifest.records
+      records.count = count
+      manifest = Manifest(
+        generation: manifest.generation, records: records, removals: manifest.removals,
+        buckets: manifest.buckets)
+    }
+    let start = ContinuousClock.now
+    let report = try vault.storage().keyAdministration.rotate(openedBy: newSource)
+    #expect(report.remaining == 0)
+    let next = vault.storage(newSource)
+    #expect(try next.keyAdministration.reencrypt().remaining == 0)
+    #expect(try next.listing().keys.count == 20)
+    #expect(ContinuousClock.now - start < .seconds(300))
+    #expect(try !next.verify().isSound)
+  }
+
+  @Test func aCommitThatIsMadeUpIsAnAlteredManifest() throws {
+    _ = try fill()
+    try forge { $0.generation = 1 << 62 }
+    #expect(try vault.storage().verify().findings.map(\.kind) == [.alteredManifest])
+  }
 }

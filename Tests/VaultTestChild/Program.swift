@@ -242,6 +242,7 @@ struct Program {
     var answers = ""
     let commands = [
       ["load", "key"], ["load", "absent"], ["save", "key", "child"], ["verify"], ["let-go", "key"],
+      ["discard"],
     ]
     for command in commands {
       let (outcome, output) = ForkedChild.run(deadline: 120) { descriptor in
