@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// `make fuzz` in small, as part of `make test`: half a second each, without libFuzzer.
+/// `make fuzz` in small, as part of `make test`: a fifth of a second each, without libFuzzer.
 struct CorpusTests {
-  private static let seconds = 0.5
+  private static let seconds = 0.2
 
   @Test(arguments: Target.all.map(\.name)) func noTargetFindsAnything(_ name: String) throws {
     let target = try #require(Target.all.first { $0.name == name })

@@ -26,7 +26,7 @@ import Testing
   }
 
   /// A sparse file costs its maker nothing; what it claims to hold must cost us nothing either.
-  @Test(arguments: [1, 2, 8])
+  @Test(arguments: Depth.cases([1, 2, 8], day: 1))
   func aSparseFileThatClaimsToHoldMillionsOfObjectsIsDamaged(_ offsetSize: Int) throws {
     let folder = TemporaryFolder()
     let size = 1 << 28

@@ -1,6 +1,7 @@
 import CryptoCore
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 
 @testable import DefaultsBackend
@@ -16,7 +17,7 @@ import Testing
   }
 
   // Around every count where the form changes: 15 items, 1 and 2 bytes of references and offsets.
-  @Test(arguments: [0, 1, 6, 7, 8, 126, 127, 128, 300, 33_000])
+  @Test(arguments: Depth.cases([0, 1, 6, 7, 8, 126, 127, 128, 300, 33_000], day: 5))
   func foundationReadsWhatIsWritten(_ count: Int) throws {
     let contents = Self.contents(count, size: 20)
     let bytes = try contents.propertyList()
@@ -30,7 +31,7 @@ import Testing
     #expect(try SuiteContents(reading: bytes) == contents)
   }
 
-  @Test(arguments: [0, 1, 14, 15, 200, 40_000])
+  @Test(arguments: Depth.cases([0, 1, 14, 15, 200, 40_000], day: 3))
   func whatFoundationWritesIsRead(_ count: Int) throws {
     let contents = Self.contents(count, size: 20)
     var dictionary = ["SecurePropertyStorage": Data(contents.header!)]

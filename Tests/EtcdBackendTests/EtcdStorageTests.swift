@@ -7,7 +7,8 @@ import Testing
 
 /// A storage over one real member of etcd.
 struct EtcdStorageTests {
-  @Test(arguments: DelegatePromise.all(of: RemoteDelegate.self))
+  // By day what is not the engine's is tried whole, over one in memory.
+  @Test(arguments: Depth.cases(DelegatePromise.all(of: RemoteDelegate.self), day: 8))
   func itKeepsIts(_ promise: DelegatePromise) throws {
     let cluster = try SharedCluster.one()
     try promise.check {

@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test func countersOfEightProcessesEndAtWhatWasAcknowledged() throws {
-    try count(to: Depth.count(1_000, day: 150))
+    try count(to: Depth.count(1_000, day: 60))
   }
 
   @Test(.enabled(if: Soak.isOn))

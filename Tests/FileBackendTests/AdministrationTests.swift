@@ -181,9 +181,10 @@ import Testing
 
   @Test func aBackupDuringReplacementsIsWhole() throws {
     let folder = place.folder()
+    let times = Depth.count(60, day: 24)
     for name in ["a", "b", "c"] { try folder.write(pattern(200_000), named: name) }
-    let child = try helper.start(["replace-on", place.path, "a", "5", "300000", "60"])
-    for number in 0..<5 {
+    let child = try helper.start(["replace-on", place.path, "a", "5", "300000", "\(times)"])
+    for number in 0..<times / 12 {
       let url = place.parent.appendingPathComponent("copy-\(number)", isDirectory: true)
       try folder.backup(to: url)
       let copy = TemporarySealedFolder.folder(at: url)

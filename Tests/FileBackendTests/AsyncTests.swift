@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Work.allCases)
+  @Test(arguments: Depth.cases(Work.allCases, day: 3))
   func aTaskThatIsCancelledOnTheWayEndsAndChangesNothing(_ work: Work) async throws {
     let folder = place.folder()
     let value = pattern(10_000_000)

@@ -281,14 +281,15 @@ import Testing
     #expect(place.blobs.count == 1 && place.pending == [])
   }
 
-  @Test func twoProcessesThatReplaceOneNameLeaveOneWholeValue() throws {
+  @Test func processesThatReplaceOneNameLeaveOneWholeValue() throws {
+    let times = "\(Depth.count(30, day: 8))"
     let children = try (1...3).map { number in
-      try helper.start(["replace-on", place.path, "name", "\(number)", "\(number)00000", "30"])
+      try helper.start(["replace-on", place.path, "name", "\(number)", "\(number)00000", times])
     }
     let folder = place.folder()
     var seen: Set<Int> = []
     var reads = 0
-    while reads < 200 {
+    while reads < Depth.count(200, day: 50) {
       guard let value = try folder.read(named: "name") else { continue }
       reads += 1
       seen.insert(value.count)

@@ -143,7 +143,7 @@ struct FailingCallTests {
     #expect(try first("unlink", "/pending>, \"\(gone)\"") > first("unlink", "/blobs>, \"\(gone)\""))
   }
 
-  @Test(arguments: Depth.cases(faults, day: 2), Operation.allCases)
+  @Test(arguments: Depth.cases(faults, day: 1), Operation.allCases)
   func everyFailingCallLeavesOneValueOrTheOther(
     _ fault: SystemFault, _ operation: Operation
   ) throws {

@@ -66,7 +66,7 @@ struct LeakTests {
     (kind.canRename ? [false, true] : [false]).map { (kind, $0) }
   }
 
-  @Test(arguments: Depth.cases(rotations, day: 6))
+  @Test(arguments: Depth.cases(rotations, day: 4))
   func theOldKeyReadsNothingThatWasWrittenSince(_ kind: StoreKind, names: Bool) throws {
     let leak = try Leak(kind, names: names)
     // With the old key as it is, and with the old way to the keys put back.
@@ -84,7 +84,7 @@ struct LeakTests {
     }
   }
 
-  @Test(arguments: Depth.cases(rotations, day: 6))
+  @Test(arguments: Depth.cases(rotations, day: 4))
   func theOldKeyForgesNothingAndPutsNothingBack(_ kind: StoreKind, names: Bool) throws {
     let leak = try Leak(kind, names: names)
     let headers = leak.stolen.filter { $0.key.isHeader }

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [5, 11, 12, 14, 19, 20, 21], [false, true])
+  @Test(arguments: Depth.cases([5, 11, 12, 14, 19, 20, 21], day: 2), [false, true])
   func anOldLedgerIsNoticed(_ step: Int, _ hasKeychain: Bool) async throws {
     try await application.fillAfterTheft("before")
     #expect(try child.run("rotate", folder.path, "\(step)", "").isEmpty)

@@ -143,7 +143,7 @@ struct HazardTests {
 
   // MARK: Warnings
 
-  @Test(arguments: ["warning", "error"])
+  @Test(arguments: Depth.cases(["warning", "error"], day: 1))
   func aWriteWhoseWaitForAStandbyIsCancelledIsNotAcknowledged(_ level: String) throws {
     let cluster = try PostgresCluster()
     try cluster.sql("CREATE ROLE w LOGIN IN ROLE securestore_writer")

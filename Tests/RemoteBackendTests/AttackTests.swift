@@ -5,6 +5,7 @@ import RemoteTesting
 import StorageCore
 import StorageTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// What others do to a store at the worst moment: other machines, and who can write to the engine.
@@ -242,7 +243,8 @@ struct AttackTests {
 
   // MARK: Rows that are put back
 
-  @Test func aCounterDoesNotMakeAProgramForgetWhatWasReplaced() throws {
+  @Test(.enabled(if: Soak.isOn))
+  func aCounterDoesNotMakeAProgramForgetWhatWasReplacedSoak() throws {
     let cluster = MemoryCluster()
     let (one, place) = storage(cluster)
     try one.save("old", forKey: "password")
@@ -257,7 +259,7 @@ struct AttackTests {
     #expect(code { _ = try one.load(String.self, forKey: "password") } == .damaged)
   }
 
-  @Test func manyNamesAreRememberedAsFarAsThereIsRoom() throws {
+  @Test(.enabled(if: Soak.isOn)) func manyNamesAreRememberedAsFarAsThereIsRoomSoak() throws {
     let cluster = MemoryCluster()
     let (one, place) = storage(cluster)
     for round in 0..<2 {

@@ -96,7 +96,7 @@ import Testing
 
   /// Pages are overwritten, zeroed, swapped and flipped at random: no value is another than the one
   /// that was written.
-  @Test(arguments: Depth.cases(Array(0..<UInt64(40)), day: 14)) func noDamageMakesAWrongValue(
+  @Test(arguments: Depth.cases(Array(0..<UInt64(40)), day: 6)) func noDamageMakesAWrongValue(
     _ seed: UInt64
   ) throws {
     var random = SeededRandom(seed)

@@ -18,7 +18,8 @@ import VaultBackend
       meanwhile: {
         // Often enough to meet a change between any two steps, also where the other thread is slow.
         var rounds = 0
-        while rounds < 300 || (changes.withLock { $0 } < 20 && rounds < 10_000) {
+        let least = Depth.count(300, day: 60)
+        while rounds < least || (changes.withLock { $0 } < 20 && rounds < 10_000) {
           noError { try body(storage) }
           rounds += 1
         }

@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func noFlippedByteMakesAWrongValue() throws { try flip([0x81], every: 5) }
+  @Test func noFlippedByteMakesAWrongValue() throws { try flip([0x81], every: Depth.count(5, day: 15)) }
 
   @Test(.enabled(if: Soak.isOn)) func noFlippedByteMakesAWrongValueSoak() throws {
     try flip([0x01, 0x80, 0x81, 0xFF], every: 1)
@@ -292,12 +292,12 @@ import Testing
   @Test(arguments: [
     // A record of version 0.
     (
-      "UPDATE record SET value = zeroblob(30000000) WHERE name IN (SELECT name FROM record)",
+      "UPDATE record SET value = zeroblob(6000000) WHERE name IN (SELECT name FROM record)",
       StorageError.Code.unsupported
     ),
-    ("UPDATE meta SET value = zeroblob(30000000) WHERE id = 1", .damaged),
-    ("UPDATE meta SET value = zeroblob(30000000) WHERE id = 2", nil),
-    ("UPDATE record SET name = zeroblob(sequence * 1000000) WHERE value IS NOT NULL", nil),
+    ("UPDATE meta SET value = zeroblob(6000000) WHERE id = 1", .damaged),
+    ("UPDATE meta SET value = zeroblob(6000000) WHERE id = 2", nil),
+    ("UPDATE record SET name = zeroblob(sequence * 300000) WHERE value IS NOT NULL", nil),
     ("UPDATE record SET name = zeroblob(sequence) WHERE value IS NOT NULL", nil),
     ("UPDATE record SET value = zeroblob(0)", .damaged),
     ("UPDATE meta SET value = zeroblob(0) WHERE id = 1", .damaged),

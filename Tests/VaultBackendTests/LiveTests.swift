@@ -104,7 +104,7 @@ struct LiveTests {
   // MARK: - At random
 
   @Test func threadsAndProcessesAtRandomAgree() throws {
-    try assignAtRandom(for: .seconds(2), processes: 1)
+    try assignAtRandom(for: .seconds(1), processes: 1)
   }
 
   @Test(.enabled(if: Soak.isOn))

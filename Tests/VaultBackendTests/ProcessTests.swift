@@ -18,7 +18,7 @@ import VaultBackend
     #expect(try vault.storage().verify().isSound)
   }
 
-  @Test func processesThatCountUpLoseNoStep() throws { try countUp(200) }
+  @Test func processesThatCountUpLoseNoStep() throws { try countUp(Depth.count(200, day: 60)) }
 
   @Test(.enabled(if: Soak.isOn)) func processesThatCountUpLoseNoStepSoak() throws {
     try countUp(10_000)
@@ -42,7 +42,7 @@ import VaultBackend
     }
   }
 
-  @Test func aReadThatStartsAfterAnotherProcesssWriteSeesIt() throws { try pingPong(1_000) }
+  @Test func aReadThatStartsAfterAnotherProcesssWriteSeesIt() throws { try pingPong(Depth.count(1_000, day: 200)) }
 
   @Test(.enabled(if: Soak.isOn)) func aReadThatStartsAfterAnotherProcesssWriteSeesItSoak() throws {
     try pingPong(50_000)

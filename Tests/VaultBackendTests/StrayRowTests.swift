@@ -47,7 +47,7 @@ struct StrayRowTests {
     #expect(try vault.storage().load(String.self, forKey: "key 1") == "newer")
   }
 
-  @Test(arguments: Depth.cases(strays, day: 2), [false, true])
+  @Test(arguments: Depth.cases(strays, day: 1), [false, true])
   func aRowThatIsNoRecordKeepsNoKeyThatLeaked(_ sql: String, _ names: Bool) throws {
     _ = try fill()
     try vault.tamper(old("CREATE TABLE old.r AS SELECT * FROM record"))

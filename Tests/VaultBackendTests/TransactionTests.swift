@@ -76,7 +76,7 @@ import VaultBackend
 
   @Test func theSumIsTheSameForAllReadersWhileThoseThatMoveAmountsAreKilled() throws {
     var generator = SystemRandomNumberGenerator()
-    try killMovers(40, &generator)
+    try killMovers(Depth.count(40, day: 12), &generator)
   }
 
   @Test(.enabled(if: Soak.isOn))

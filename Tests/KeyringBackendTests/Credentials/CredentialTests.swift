@@ -98,18 +98,17 @@ import Testing
     #expect(code { _ = try json.load() } == .typeMismatch)
   }
 
-  // MARK: - Threads
-
   // MARK: - Collections
 
-  @Test(arguments: ["", " ", "\t", "\u{200B}\n", "a\u{7}"])
-  func aCollectionWithoutAVisibleNameIsInvalid(_ group: String) throws {
-    let credential = Credential<String>(
-      SharedCredential(
-        .service("s", label: nil), account: "a", group: group, access: .patient,
-        client: desktop.client, errorClosure: nil))
-    #expect(code { try credential.save("x") } == .invalid)
-    #expect(code { _ = try credential.load() } == .invalid)
+  @Test func aCollectionWithoutAVisibleNameIsInvalid() throws {
+    for group in ["", " ", "\t", "\u{200B}\n", "a\u{7}"] {
+      let credential = Credential<String>(
+        SharedCredential(
+          .service("s", label: nil), account: "a", group: group, access: .patient,
+          client: desktop.client, errorClosure: nil))
+      #expect(code { try credential.save("x") } == .invalid)
+      #expect(code { _ = try credential.load() } == .invalid)
+    }
     #expect(try foreign.items(["service": "s"]).isEmpty)
   }
 

@@ -76,38 +76,46 @@ import Testing
     #expect(try url("http://h.example").load() == nil)
   }
 
-  @Test(arguments: [
+  private static let noHosts = [
     "https://user2:hunter3@leak2.example/x?apikey=zzz", "https://h.example", "me@h5.example",
     "h3.example/path", "h4.example:22", " ", "h example", "h?apikey=hunter3", "h#hunter3", "a\nb",
     "[::1]:22", "::1/64", "h\u{200B}", "",
-  ]) func whatIsNoHostIsInvalidAndIsNotStored(_ text: String) throws {
-    let credential = Credential<String>.server(text, account: "me", on: desktop)
-    for body in [
-      { try credential.save("x") }, { _ = try credential.load() }, { try credential.remove() },
-    ] as [() throws -> Void] {
-      let error = #expect(throws: StorageError.self) { try body() }
-      #expect(error?.code == .invalid)
-      #expect(!"\(error, default: "")".contains("hunter3"))
+  ]
+
+  @Test func whatIsNoHostIsInvalidAndIsNotStored() throws {
+    for text in Self.noHosts {
+      let credential = Credential<String>.server(text, account: "me", on: desktop)
+      for body in [
+        { try credential.save("x") }, { _ = try credential.load() }, { try credential.remove() },
+      ] as [() throws -> Void] {
+        let error = #expect(throws: StorageError.self) { try body() }
+        #expect(error?.code == .invalid, "\(text)")
+        #expect(!"\(error, default: "")".contains("hunter3"))
+      }
+      #expect(!"\(InternetCredentials(credential))".contains("hunter3"))
     }
-    #expect(!"\(InternetCredentials(credential))".contains("hunter3"))
     #expect(try foreign.items(["user": "me"]).isEmpty)
   }
 
-  @Test(arguments: [-1, 0, 65_536, 70_000]) func whatIsNoPortIsInvalid(_ port: Int) throws {
-    #expect(code { try server(port).save("x") } == .invalid)
-    #expect(code { _ = try server(port).load() } == .invalid)
-    #expect(code { try server(nil, "/a?key=\(port)").save("x") } == .invalid)
+  @Test func whatIsNoPortIsInvalid() throws {
+    for port in [-1, 0, 65_536, 70_000] {
+      #expect(code { try server(port).save("x") } == .invalid)
+      #expect(code { _ = try server(port).load() } == .invalid)
+      #expect(code { try server(nil, "/a?key=\(port)").save("x") } == .invalid)
+    }
     #expect(try foreign.items(["server": "example.com"]).isEmpty)
   }
 
-  @Test(arguments: [
-    "localhost", "b\u{FC}cher.example", "10.0.0.1", "::1", "[fe80::1%eth0]", "my_host",
-  ])
-  func aHostOrAnAddressIsStored(_ host: String) throws {
-    let credential = Credential<String>.server(host, account: "me", on: desktop)
-    try credential.save("x")
-    #expect(try credential.load() == "x")
-    #expect(try foreign.items(["server": host]).count == 1)
+  @Test func aHostOrAnAddressIsStored() throws {
+    let hosts = [
+      "localhost", "b\u{FC}cher.example", "10.0.0.1", "::1", "[fe80::1%eth0]", "my_host",
+    ]
+    for host in hosts {
+      let credential = Credential<String>.server(host, account: "me", on: desktop)
+      try credential.save("x")
+      #expect(try credential.load() == "x")
+      #expect(try foreign.items(["server": host]).count == 1)
+    }
   }
 
   @Test(

@@ -96,22 +96,6 @@ import Testing
     }
   }
 
-  @Test func afterTheServiceIsBackEverythingWorksAgain() throws {
-    let desktop = try FakeDesktop()
-    let storage = desktop.storage(.patient)
-    try storage.save("kept", forKey: "key")
-    desktop.service.stop()
-    #expect(code { _ = try storage.load(String.self, forKey: "key") } == .noService)
-    try desktop.service.restart()
-    #expect(try storage.load(String.self, forKey: "key") == "kept")
-    // Restarted between two calls: nobody notices.
-    try desktop.service.restart()
-    #expect(try storage.load(String.self, forKey: "key") == "kept")
-    try desktop.service.restart()
-    try storage.save("new", forKey: "key")
-    #expect(try storage.load(String.self, forKey: "key") == "new")
-  }
-
   @Test(.ownDaemon) func afterTheBusIsBackEverythingWorksAgain() throws {
     let desktop = try Desktop()
     let storage = desktop.storage()
@@ -186,17 +170,6 @@ import Testing
     }
     #expect(error?.code == .io)
     #expect(error?.message.contains("libqca-qt5-2-plugins") == true)
-  }
-
-  @Test func aWriteWhoseAnswerIsLostIsOfUnknownOutcomeAndMayHaveBeenMade() throws {
-    let desktop = try FakeDesktop()
-    let storage = desktop.storage(.brisk)
-    // It may take one in a hurry several attempts.
-    while code({ try storage.save("old", forKey: "key") }) != nil {}
-    desktop.service.manners.faults["CreateItem"] = .carriesOutAndHangs
-    #expect(code { try storage.save("new", forKey: "key") } == .outcomeUnknown)
-    desktop.service.manners.faults = [:]
-    #expect(try storage.load(String.self, forKey: "key") == "new")
   }
 
   @Test func aWriteIsMadeOnceWhenTheServiceDiesAfterIt() throws {

@@ -19,19 +19,6 @@ import Testing
     #expect(try await credential.loadAsync() == nil)
   }
 
-  @Test func aStorageHasAsyncFormsOfItsFrequentCalls() async throws {
-    let desktop = try Desktop()
-    let storage = desktop.storage()
-    #expect(try await storage.loadAsync(Int.self, forKey: "key") == nil)
-    try await storage.saveAsync(1, forKey: "key")
-    try await storage.updateAsync(Int.self, forKey: "key") { $0 = ($0 ?? 0) + 1 }
-    #expect(try await storage.loadAsync(forKey: "key") == 2)
-    try await storage.deleteAsync(forKey: "key")
-    try await storage.saveAsync(encodable: ["a", "b"], forKey: "list")
-    #expect(try await storage.loadAsync(decodable: [String].self, forKey: "list") == ["a", "b"])
-    #expect(try await storage.async { try $0.keys() } == ["list"])
-  }
-
   @Test func whoWaitsForItsTurnIsCancelledToo() async throws {
     let fake = try FakeDesktop(.init().with(.hangs, in: "SearchItems"))
     let credential = Credential<String>(

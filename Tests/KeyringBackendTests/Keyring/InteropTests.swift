@@ -129,18 +129,6 @@ import Testing
     #expect(items.count == 1)
   }
 
-  @Test func whatPythonsKeyringStoresIsReadWhateverItIs() throws {
-    let container = desktop.keyring(service).container(for: "account")
-    let passwords = Odd.kept + [String(repeating: "ä", count: 1 << 19)]
-    for password in passwords {
-      try foreign.setPassword(service, "account", password)
-      #expect(try container.fetch(String.self) == password)
-      try container.store(password)
-      #expect(try foreign.password(service, "account") == password, "\(password.prefix(20))")
-    }
-    #expect(try desktop.keyring(service).keys() == ["account"])
-  }
-
   /// The names, and not only the values: a name is a key of a dictionary on the bus.
   @Test func attributesOfOddNamesAreFoundByOthers() throws {
     var attributes = ["service": service]

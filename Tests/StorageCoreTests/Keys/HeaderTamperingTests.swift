@@ -1,6 +1,7 @@
 import CryptoCore
 import StorageCore
 import StorageTesting
+import TestSupport
 import Testing
 
 @Suite struct HeaderTamperingTests {
@@ -53,7 +54,7 @@ import Testing
     let subject = try Subject(secret)
     let allowed: Set<StorageError.Code> = [.damaged, .unsupported, .wrongKey, .keyUnavailable]
     for index in subject.header.indices {
-      for bit in 0..<8 {
+      for bit in Depth.cases(Array(0..<8), day: 2) {
         var header = subject.header
         header[index] ^= 1 << bit
         let place: Comment = "byte \(index), bit \(bit)"

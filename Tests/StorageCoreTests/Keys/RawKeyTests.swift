@@ -11,7 +11,7 @@ import Testing
   /// passphrases, which are stretched, some.
   private static let keys: [[UInt8]] = {
     let printable = 0x20...0x7e
-    let some = Depth.steps(printable)
+    let some = Depth.cases(Array(printable), day: 3)
     var keys: [[UInt8]] = []
     for byte in 0...255 {
       keys.append([UInt8](repeating: 0x0d, count: 31) + [UInt8(byte)])

@@ -43,7 +43,7 @@ import Testing
 
   /// A wrong passphrase is not stretched at each read, wherever it comes from: a stretching takes a
   /// third of a second, so 300 of them would take minutes.
-  @Test(arguments: ["closure", "text", "file", "variable"])
+  @Test(arguments: Depth.cases(["closure", "text", "file", "variable"], day: 2))
   func aWrongPassphraseIsNotTriedAgainForASecond(_ kind: String) async throws {
     let (folder, delegate) = (try TemporaryFolder(), OpenDelegate())
     let answer = Answer("the right one")

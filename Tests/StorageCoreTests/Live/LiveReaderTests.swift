@@ -10,7 +10,7 @@ import Testing
 struct LiveReaderTests {
   private let storage = SingletonStorage()
 
-  /// Has two threads read, the value and the state, and one write, for two seconds.
+  /// Has two threads read, the value and the state, and one write, for half a second, or by night for two.
   ///
   /// A reader that copied a value too late would find the memory of one that is gone.
   private func race<Value: Codable & Sendable & Equatable>(
@@ -19,7 +19,7 @@ struct LiveReaderTests {
   ) {
     let live = Live(wrappedValue: first, storage, "key")
     live.wrappedValue = first
-    let end = ContinuousClock.now + .seconds(2)
+    let end = ContinuousClock.now + .milliseconds(Depth.count(2_000, day: 500))
     let torn = Atomic<Int>(0)
     Threads.run(3) { thread in
       var count = 0

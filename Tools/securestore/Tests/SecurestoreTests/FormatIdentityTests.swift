@@ -1,5 +1,6 @@
 import Foundation
 import StorageCore
+import TestSupport
 import Testing
 import VaultBackend
 
@@ -65,7 +66,8 @@ struct FormatIdentityTests {
     Set(try storage.keys().map { Array($0.utf8) })
   }
 
-  @Test(arguments: 0..<4) func whatIsExportedIsImportedAsItWas(_ round: Int) throws {
+  @Test(arguments: 0..<Depth.count(4, day: 2))
+  func whatIsExportedIsImportedAsItWas(_ round: Int) throws {
     let seed = UInt64.random(in: .min ... .max)
     print("export and import, round \(round), seed \(seed)")
     var random = RandomValues(seed: seed)
