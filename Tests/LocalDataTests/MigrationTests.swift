@@ -195,7 +195,9 @@ import Testing
     #expect(try Data(contentsOf: url) == Data("{nonsense".utf8))
   }
 
-  @Test(arguments: Depth.cases([true, false], day: 1), [["wrong", "right"], ["right", "right", "wrong"]])
+  @Test(
+    arguments: Depth.cases([true, false], day: 1),
+    [["wrong", "right"], ["right", "right", "wrong"]])
   func aFailedReadBackKeepsTheSource(_ isInPlace: Bool, _ answers: [String]) async throws {
     let source =
       isInPlace ? key("new", .keychain(service: "s"), .keychain(accessibility: .always)) : old

@@ -8,7 +8,8 @@ import Testing
 /// Schedules of a few clients over an engine that loses answers, makes commits late and forgets to
 /// tell, each chosen by a seed and played by one thread.
 @Suite struct SimulationTests {
-  @Test(arguments: Depth.cases(Array(0..<8), day: 3)) func nothingIsLostInventedOrGoesBack(_ part: Int) throws {
+  @Test(arguments: Depth.cases(Array(0..<8), day: 3))
+  func nothingIsLostInventedOrGoesBack(_ part: Int) throws {
     for seed in Depth.steps(0...149) {
       let schedule = Schedule(
         seed: UInt64(part * 10_000 + seed) &+ (Depth.isFull ? 0 : Depth.seed))

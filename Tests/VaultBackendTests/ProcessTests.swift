@@ -42,7 +42,9 @@ import VaultBackend
     }
   }
 
-  @Test func aReadThatStartsAfterAnotherProcesssWriteSeesIt() throws { try pingPong(Depth.count(1_000, day: 200)) }
+  @Test func aReadThatStartsAfterAnotherProcesssWriteSeesIt() throws {
+    try pingPong(Depth.count(1_000, day: 200))
+  }
 
   @Test(.enabled(if: Soak.isOn)) func aReadThatStartsAfterAnotherProcesssWriteSeesItSoak() throws {
     try pingPong(50_000)
