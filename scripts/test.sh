@@ -6,9 +6,6 @@ cd "$(dirname "$0")/.."
 export SPS_TOOL=1
 
 read -r -a flags <<<"${SWIFT_FLAGS:-}"
-# First, as llbuild takes modules in the order of their names, the last one first, and securestore, which waits for
-# this one, would be compiled when there is nothing left for the other processors.
-swift build --target ArgumentParser "${flags[@]}" "$@"
 swift build --build-tests "${flags[@]}" "$@"
 built=$SECONDS
 bin=$(swift build "${flags[@]}" "$@" --show-bin-path)
