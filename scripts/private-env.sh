@@ -25,6 +25,8 @@ export XDG_CONFIG_HOME=$root/config XDG_DATA_HOME=$root/data XDG_STATE_HOME=$roo
 export XDG_CACHE_HOME=$root/cache XDG_RUNTIME_DIR=$root/runtime
 # Tests of the standard folders run only where these are not the user's own.
 export SPS_PRIVATE_ENVIRONMENT=1
+# ldconfig and pgbouncer are in a folder that only root's PATH names.
+export PATH=$PATH:/usr/sbin
 # secret-tool takes its arguments for text of the locale, which may be ASCII.
 export LC_ALL=C.UTF-8
 # The Makefile sets it for SwiftPM; what is tested hashes as it does for its users.

@@ -7,7 +7,8 @@ final class DerivedKey: Sendable {
   let material: SecureBytes
   /// Names the value.
   let binding: [UInt8]
-  /// Depends only on the material: a moved value is distinguished from one under other material.
+  /// Depends on the material and how it is derived, and not on the value's place or name: so a moved
+  /// value is told from one under other material.
   let check: [UInt8]
   private let key: DataKey
 

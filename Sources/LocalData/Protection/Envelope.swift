@@ -11,6 +11,7 @@ package struct Envelope: Sendable {
   package enum Origin: UInt8, Sendable {
     /// The envelope is not sealed, since the place seals it.
     case none = 0
+    /// The master key or, in a group's folder, the group's key.
     case masterKey = 1
     case provider = 2
     case passcode = 3

@@ -56,6 +56,7 @@ final class ValueSealer: Sendable {
 
   /// The bytes to store for serialized bytes.
   func seal(_ bytes: Data, _ material: SecureBytes?) throws(StorageError) -> Data {
+    // The place seals it.
     guard let sealing else { return Data(Envelope.head(serializer)) + bytes }
     guard let material else { throw Self.noMaterial }
     if !sealing.waivesFloor { try MaterialFloor.require(material, sealing.pattern) }

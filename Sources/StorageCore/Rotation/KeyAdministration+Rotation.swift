@@ -44,7 +44,9 @@ extension KeyAdministration {
   ///
   /// Without `names`, records are sealed again a few at a time, while others use the store. A suite
   /// seals them in one step. If the call is interrupted,
-  /// ``reencrypt(readmitting:expecting:progress:)`` continues and ends the old keys. The key that
+  /// ``reencrypt(readmitting:expecting:progress:)`` continues and ends the old keys. A place without
+  /// a manifest (a keyring, a provider, a store that machines share) has then forgotten what was
+  /// written with the old keys since the beginning, and seals it: finish it soon. The key that
   /// hashes names stays, so someone with the old root key can still test whether a guessed name is
   /// in the store.
   ///

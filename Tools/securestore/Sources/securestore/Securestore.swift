@@ -7,7 +7,8 @@ struct Securestore: ParsableCommand {
     abstract: "Manage the secrets in the stores of SecurePropertyStorage.",
     discussion: """
       A vault is one encrypted file. --app ID selects the standard vault of an application and the \
-      key that the application uses. --vault PATH selects any file; give a key option with it. \
+      key that the application uses. --vault PATH selects any file, --suite NAME a suite and \
+      --folder PATH a sealed folder; give a key option with it. \
       --etcd and --prefix select a store in etcd, --postgres and --store one in PostgreSQL, which machines share. \
       Values and passphrases are read from the terminal, from standard input or from files, never \
       from arguments. securestore(1) lists the exit codes.

@@ -96,6 +96,17 @@ struct CompletionTests {
     #expect(try Self.names(tool, "get", "--key-file", tool.path("wrong.key")) == [])
   }
 
+  @Test func valuesOfOptionsAreCompleted() throws {
+    let tool = try Tool(hasVault: false)
+    for shell in ["bash", "zsh", "fish"] {
+      let script = try tool.run("--generate-completion-script", shell).text
+      for value in ["xaes-256-gcm", "dotenv", "double"] { #expect(script.contains(value)) }
+      let sources = script.range(of: #"keyring['$\\n ]+desktop"#, options: .regularExpression)
+      #expect(sources != nil, "\(shell)")
+    }
+    #expect(try tool.run("set", "--help").text.contains("double"))
+  }
+
   @Test func scriptsOfAllShellsAskForNames() throws {
     let tool = try Tool(hasVault: false)
     for shell in ["bash", "zsh", "fish"] {
