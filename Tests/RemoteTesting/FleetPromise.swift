@@ -14,6 +14,7 @@ package enum FleetPromise {
     EnginePromise("updates of many threads count", counting),
     EnginePromise("a linearizable read sees what no watch has told", reading),
     EnginePromise("a replacement compares for all machines", replacement),
+    EnginePromise("no write is made under a key that another machine has replaced", replacedKeys),
     EnginePromise("where nobody answers each call ends at the deadline", absence),
     EnginePromise("a connection that is silently gone is found", muteness),
     EnginePromise("what a lost answer leaves open is found out", lostAnswers),
@@ -69,6 +70,21 @@ package enum FleetPromise {
     }
     let last = engine.store("count", reading: .linearizable)
     #expect(try last.load(Int.self, forKey: "n") == 200)
+  }
+
+  private static func replacedKeys(_ engine: any FleetEngine) throws {
+    let one = engine.store("rekeyed")
+    try one.create()
+    let other = engine.store("rekeyed", 59)
+    for round in 0..<20 {
+      #expect(try other.load(Int.self, forKey: "absent") == nil)
+      _ = try one.keyAdministration.rotateDataKey()
+      _ = try one.keyAdministration.reencrypt()
+      // Most often before it has heard of that, and of a name that only the header can protect.
+      try other.save(round, forKey: StoreKey("\(round)"))
+    }
+    let last = engine.store("rekeyed", reading: .linearizable)
+    for round in 0..<20 { #expect(try last.load(forKey: StoreKey("\(round)")) == round) }
   }
 
   private static func reading(_ engine: any FleetEngine) throws {

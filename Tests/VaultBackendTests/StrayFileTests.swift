@@ -31,6 +31,21 @@ import VaultBackend
     try vault.storage().save("value", forKey: "other")
   }
 
+  @Test(arguments: ["test.vault-notice", "test.vault-shm"])
+  func whatIsAnothersBesideANewVaultIsKept(_ name: String) throws {
+    try vault.put(Array("mine".utf8), name)
+    #expect(code { try vault.storage().save("value", forKey: "key") } == .invalid)
+    #expect(try vault.bytes(name) == Array("mine".utf8))
+    #expect(vault.entries == [name])
+  }
+
+  @Test(arguments: ["-wal", "-shm", "-journal", "-notice"])
+  func noKeyFileIsMadeWhereAVaultHasAFile(_ suffix: String) throws {
+    let source = KeySource.file(vault.file("other.vault" + suffix))
+    #expect(code { try vault.storage(source).save("value", forKey: "key") } == .invalid)
+    #expect(!vault.entries.contains { $0.hasPrefix("other") })
+  }
+
   @Test func aBackupIsNotMixedWithTheLogOfWhatWasThereBefore() throws {
     try vault.saveAndDie()
     for name in ["test.vault", "test.vault-wal"] {

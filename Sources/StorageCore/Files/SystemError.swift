@@ -202,6 +202,9 @@ package enum FilePath {
   /// The longest name of a file, in bytes.
   private static var nameLimit: Int { 255 }
 
+  /// How the names of the files beside a vault end.
+  package static var companionSuffixes: [String] { ["-wal", "-shm", "-journal", "-notice"] }
+
   /// Whether the path, and its name, can get a suffix.
   package static func hasRoom(at path: String, for suffix: String, limit: Int = limit) -> Bool {
     path.utf8.count + suffix.utf8.count <= limit

@@ -273,7 +273,7 @@ struct VaultFile: Hashable, Sendable {
   /// Refuses to make a vault whose name SQLite would take for a file beside another vault, and
   /// would write to or remove.
   func requireOwnName() throws(StorageError) {
-    for suffix in ["-wal", "-shm", "-journal", "-notice"] where path.hasSuffix(suffix) {
+    for suffix in FilePath.companionSuffixes where path.hasSuffix(suffix) {
       throw StorageError(
         .invalid,
         "a vault can't have a name that ends in \(suffix), because files beside other vaults have "
@@ -281,11 +281,28 @@ struct VaultFile: Hashable, Sendable {
     }
   }
 
+  /// Refuses to make a vault beside a file of somebody's that would be written to or removed with it.
+  ///
+  /// Told by its size: to open and close SQLite's file of locks would drop those of this process.
+  private func requireNoOther(
+    _ path: String, in folder: FolderDescriptor, isOurs: (Int) -> Bool
+  ) throws(StorageError) {
+    guard let size = try folder.status(of: FilePath.name(of: path))?.size, !isOurs(size) else {
+      return
+    }
+    throw StorageError(
+      .invalid,
+      "a file beside the vault would have this name, and there is another one, which would be lost; "
+        + "move it away, or give the vault another name", path: path)
+  }
+
   /// Makes an empty vault, durably, unless there is a file already.
   func create() throws(StorageError) {
     try requireOwnName()
     try createFolder()
     let folder = try existingFolder()
+    try requireNoOther(indexPath, in: folder) { $0 % (32 << 10) == 0 }
+    try requireNoOther(noticePath, in: folder) { $0 <= 1 || $0 == VaultNotice.reserve }
     let bytes = try VaultSchema.emptyFile(path: path)
     _ = try unsafe DurableFile.createIfAbsent(name, in: folder, with: bytes.span.bytes)
   }

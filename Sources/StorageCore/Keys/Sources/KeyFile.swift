@@ -50,6 +50,12 @@ struct KeyFile: Sendable {
   func make() throws(StorageError) -> KeyMaterial {
     let path = try requirePath()
     try FilePath.requireRoom(at: path, for: ".made")
+    for suffix in FilePath.companionSuffixes where path.hasSuffix(suffix) {
+      throw StorageError(
+        .invalid,
+        "a key file can't have a name that ends in \(suffix), because files beside vaults have such "
+          + "names and would replace it; choose another name", path: path)
+    }
     try Folder.requirePrivateWay(FilePath.folder(of: path), isMaking: true)
     let marker = MadeMarker(of: path)
     if try marker.isThere() {

@@ -48,6 +48,11 @@ struct AuditCommandTests {
         == ["present", "present"])
   }
 
+  @Test func aFolderThatIsNotThereIsNoSoundOne() throws {
+    let result = try tool.run(["audit", catalog, "--folder", tool.path("nowhere")])
+    #expect(result.code == 69 && result.errors.contains("nothing was audited"))
+  }
+
   @Test func findingsAreTwoAndNamedInEachForm() throws {
     let documents = store + "/data/com.example.shop/Documents"
     try FileManager.default.createDirectory(

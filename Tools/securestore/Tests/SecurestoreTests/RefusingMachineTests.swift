@@ -171,19 +171,20 @@ struct RefusingMachineTests {
     let folder = tool.path("files")
     let place = ["--folder", folder, "--key-file", tool.path("key")]
     #expect(try tool.run(["files", "init"] + place).code == 0)
-    let vault = ["--vault", folder + "/index.vault", "--key-file", tool.path("key")]
+    // Whether it has files is asked where its index is gone.
+    try manager.removeItem(atPath: folder + "/index.vault")
     try manager.createDirectory(
       atPath: folder + "/blobs", withIntermediateDirectories: false,
       attributes: [.posixPermissions: 0o000])
     defer {
       try? manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder + "/blobs")
     }
-    let denied = try tool.runUnprivileged(["set", "A"] + vault)
+    let denied = try tool.runUnprivileged(["files", "list"] + place)
     #expect(denied.code == 77, "\(denied.errors)")
     #expect(denied.errors.contains("chmod u+rx") && !denied.errors.contains("NSCocoa"))
     try manager.removeItem(atPath: folder + "/blobs")
     try tool.write("", to: "files/blobs")
-    let file = try tool.run(["set", "A"] + vault)
+    let file = try tool.run(["files", "list"] + place)
     #expect(file.code == 74 && file.errors.contains("move it away"), "\(file.errors)")
     #expect(!file.errors.contains("NSCocoa"))
   }

@@ -30,6 +30,11 @@ struct AuditCommand: ParsableCommand {
   func run() throws {
     let catalog = try options.read()
     if let html { try refuseOccupied(html) }
+    if let folder = catalog.folder, try !Path.isThere(folder.path) {
+      throw Failure(
+        .unavailable, "there is no such folder, so nothing was audited; check the path",
+        path: folder.path)
+    }
     let report = try catalog.file.audit(
       applicationID: catalog.application, keySource: try catalog.keySource(key),
       folder: catalog.folder)

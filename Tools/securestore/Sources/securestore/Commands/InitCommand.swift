@@ -52,16 +52,27 @@ extension FolderPlace {
       throw Failure(
         .usage, "a sealed folder has no use for this cipher, since each value has its own key")
     }
-    try index.initialize(command)
+    try index.requireAbsent()
+    try index.make(command)
   }
 }
 
 extension VaultPlace {
   /// Creates the vault, which must not exist, and its key if that does not exist, and says so.
   func initialize(_ command: InitCommand) throws {
-    let output = command.output.output
     // Checked first, so that nobody thinks up a passphrase in vain.
     try requireAbsent()
+    guard !isIndex else {
+      throw Failure(
+        .usage,
+        "the index of a sealed folder has this name; give the vault another one, or use files init",
+        path: path)
+    }
+    try make(command)
+  }
+
+  fileprivate func make(_ command: InitCommand) throws {
+    let output = command.output.output
     let keyFile = try NewKeyFile(at: knownKeyFile(command.key), for: self)
     let storage = storage(
       try newKeySource(command.key, output), algorithm: command.cipher.algorithm)
@@ -87,7 +98,6 @@ extension VaultPlace {
     guard try ["", "-wal", "-journal"].contains(where: { try Path.isThere(path + $0) }) else {
       return
     }
-    let isIndex = Path.name(of: path) == "index.vault"
     Output.warn(
       Failure(
         .exists,

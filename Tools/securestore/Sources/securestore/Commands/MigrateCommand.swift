@@ -118,6 +118,7 @@ struct MigrateCommand: ParsableCommand {
   func run() throws { try store.place().migrate(self) }
 
   fileprivate func migrate(to place: VaultPlace) throws {
+    try place.requireNoIndex()
     try place.requireThere()
     let old = try oldPlace()
     let keychain = try keychain(place)
@@ -235,7 +236,9 @@ struct MigrateCommand: ParsableCommand {
       return (try Self.required(SuitePlace.standardPath(of: fromSuite), "suite"), nil)
     }
     guard let fromApp else {
-      return (try Self.required(Path.absolute(fromVault ?? ""), "vault"), nil)
+      let path = try Self.required(Path.absolute(fromVault ?? ""), "vault")
+      guard Path.name(of: path) != VaultPlace.indexName else { throw VaultPlace.isIndex(path) }
+      return (path, nil)
     }
     let path = try Self.required(VaultStorage.standardPath(applicationID: fromApp), "vault")
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent()

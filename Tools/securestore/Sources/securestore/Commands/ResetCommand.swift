@@ -62,7 +62,7 @@ extension ResetCommand {
 
 extension VaultPlace {
   func reset(_ command: ResetCommand) throws {
-    guard try !isIndexOfFiles else {
+    guard !isIndex else {
       throw Failure(
         .usage, "this is the index of a sealed folder; discard the folder with files reset",
         path: path)

@@ -86,6 +86,7 @@ struct RestoreCommand: ParsableCommand {
 
 extension VaultPlace {
   func restore(_ command: RestoreCommand) throws {
+    try requireNoIndex()
     let backup = try command.backup()
     let storage = storage(try keySource(command.key, of: backup))
     try command.restore(self, self, from: backup, storage.keyAdministration) { url, progress in

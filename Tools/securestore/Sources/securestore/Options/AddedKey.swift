@@ -28,7 +28,8 @@ extension VaultPlace {
   ///
   /// That is the key that `newKey` selects. If it selects none, it is the application's own key,
   /// where a recovery key opened the backup and the application's programs would not open the store
-  /// otherwise. A key that exists is used; none is made in the place of one that is gone.
+  /// otherwise. Where other keys open the backup than an application's own, that counts only if this
+  /// machine has such a key already: none is put beside a store that was not to have one. A key that exists is used; none is made in the place of one that is gone.
   ///
   /// - Parameters:
   ///   - newKey: the options for the new key.
@@ -55,13 +56,15 @@ extension VaultPlace {
       )
       return nil
     }
-    guard others.isEmpty || others.contains(where: \.isOfApplication) else {
+    let ownKey = try keyFile(of: nil)
+    let hasOwnKey = try ownKey.map { try Path.isThere($0) } ?? false
+    guard hasOwnKey || others.isEmpty || others.contains(where: \.isOfApplication) else {
       let titles = others.map(\.title).withoutRepetition.joined(separator: ", ")
       output.note("programs open it with \(titles): see that they have this key on this machine")
       return nil
     }
     guard try !isOpened(by: .automatic) else { return nil }
-    let file = try NewKeyFile(at: keyFile(of: nil), for: self)
+    let file = try NewKeyFile(at: ownKey, for: self)
     do {
       let slot = try administration.add(.automatic)
       guard try isOpened(by: .automatic) else {

@@ -1,12 +1,18 @@
 internal import Foundation
 internal import VaultBackend
 
-/// A vault that is the index of a sealed folder, recognized by its name and its neighbours.
+/// A vault that is the index of a sealed folder.
 extension VaultPlace {
+  /// Whether the vault has the name of an index.
+  ///
+  /// Nothing else tells it: a folder of small values has no other file.
+  var isIndex: Bool { Path.name(of: path) == Self.indexName }
+  static let indexName = "index.vault"
+
   /// Whether the vault is an index and its folder has files.
   var isIndexOfFiles: Bool {
     get throws {
-      guard Path.name(of: path) == "index.vault" else { return false }
+      guard isIndex else { return false }
       let blobs = (path as NSString).deletingLastPathComponent + "/blobs"
       do {
         return try !FileManager.default.contentsOfDirectory(atPath: blobs).isEmpty
@@ -28,16 +34,22 @@ extension VaultPlace {
         + "restore a backup with files restore, or give a new folder another path", path: path)
   }
 
-  /// The vault, for commands that change values.
+  /// Refuses an index, for commands that change values.
   ///
   /// The values of an index say where files are; only the `files` commands may change them.
+  func requireNoIndex() throws {
+    guard !isIndex else { throw Self.isIndex(path) }
+  }
+
+  static func isIndex(_ path: String) -> Failure {
+    Failure(
+      .usage, "this is the index of a sealed folder; change its values with the commands of files",
+      path: path)
+  }
+
+  /// The vault, for commands that change values.
   func openForValues(_ options: KeyOptions) throws -> VaultStorage {
-    guard try !isIndexOfFiles else {
-      throw Failure(
-        .usage,
-        "this is the index of a sealed folder; change its values with the commands of files",
-        path: path)
-    }
+    try requireNoIndex()
     return try open(options)
   }
 }

@@ -52,6 +52,12 @@ enum FileCopy {
   /// Creates a file for its owner alone: `body` fills it, and it appears complete or not at all.
   static func make(_ path: String, _ body: (Int32) throws -> Void) throws {
     if let occupation = Path.occupation(of: path) { throw occupation }
+    for suffix in FilePath.companionSuffixes where path.hasSuffix(suffix) {
+      guard try !Path.isThere(String(path.dropLast(suffix.count))) else {
+        throw Failure(
+          .usage, "a file beside a vault has this name; give another one", path: path)
+      }
+    }
     try Path.requireMaking(path)
     let folder = (path as NSString).deletingLastPathComponent
     // The file has no name until it is complete, so that a kill leaves no plaintext behind:
