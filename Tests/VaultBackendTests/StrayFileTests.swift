@@ -35,8 +35,13 @@ import VaultBackend
   func whatIsAnothersBesideANewVaultIsKept(_ name: String) throws {
     try vault.put(Array("mine".utf8), name)
     #expect(code { try vault.storage().save("value", forKey: "key") } == .invalid)
+    let other = vault.storage(named: "other.vault")
+    try other.save("value", forKey: "key")
+    #expect(code { try other.backup(to: vault.url) } == .invalid)
+    try other.backup(to: vault.file("copy.vault"))
+    #expect(code { try vault.storage().restore(from: vault.file("copy.vault")) } == .invalid)
     #expect(try vault.bytes(name) == Array("mine".utf8))
-    #expect(vault.entries == [name])
+    #expect(!vault.entries.contains("test.vault"))
   }
 
   @Test(arguments: ["-wal", "-shm", "-journal", "-notice"])

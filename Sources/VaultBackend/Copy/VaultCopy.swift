@@ -27,7 +27,7 @@ enum VaultCopy {
     let folder = try file.existingFolder()
     let isFree = try folder.status(of: file.name) == nil
     guard replacing || isFree else { throw taken(file.path) }
-    if isFree { try file.requireOwnName() }
+    if isFree { try file.requireRoom(in: folder) }
     // Alone from here on: a write to the old file while the new one is made would be lost.
     let sole = isFree ? nil : try SoleUse(of: file, until: end)
     let process = OwnProcess()

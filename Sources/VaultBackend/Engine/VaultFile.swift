@@ -281,7 +281,14 @@ struct VaultFile: Hashable, Sendable {
     }
   }
 
-  /// Refuses to make a vault beside a file of somebody's that would be written to or removed with it.
+  /// Refuses to make a vault of such a name, or beside another's file of such a name.
+  func requireRoom(in folder: FolderDescriptor) throws(StorageError) {
+    try requireOwnName()
+    try requireNoOther(indexPath, in: folder) { $0 % (32 << 10) == 0 }
+    try requireNoOther(noticePath, in: folder) { $0 <= 1 || $0 == VaultNotice.reserve }
+  }
+
+  /// Refuses another's file that would be written to or removed with the vault.
   ///
   /// Told by its size: to open and close SQLite's file of locks would drop those of this process.
   private func requireNoOther(
@@ -301,8 +308,7 @@ struct VaultFile: Hashable, Sendable {
     try requireOwnName()
     try createFolder()
     let folder = try existingFolder()
-    try requireNoOther(indexPath, in: folder) { $0 % (32 << 10) == 0 }
-    try requireNoOther(noticePath, in: folder) { $0 <= 1 || $0 == VaultNotice.reserve }
+    try requireRoom(in: folder)
     let bytes = try VaultSchema.emptyFile(path: path)
     _ = try unsafe DurableFile.createIfAbsent(name, in: folder, with: bytes.span.bytes)
   }

@@ -75,8 +75,9 @@ extension StorageTransaction {
       guard error.code == .damaged else { throw error }
       throw Failure(
         .damaged,
-        "the stored value can't be read, so its type is not known; nothing was changed. Give the type of the "
-          + "new value with --type", key: key)
+        "\(error.message); so the type of the stored value is not known, and nothing was changed. "
+          + "Give the type of the new value with --type if only the value is damaged", key: key,
+        path: error.path)
     }
   }
 
