@@ -241,6 +241,27 @@ struct AttackTests {
     #expect(try one.keys() == ["kept"])
   }
 
+  /// A property takes no default where no program removed its value.
+  @Test(arguments: [true, false], [true, false])
+  func aStoreThatSomebodyRemovesTakesNoValueFromAProperty(_ isTold: Bool, _ isHeaderFirst: Bool)
+    throws
+  {
+    let cluster = MemoryCluster()
+    let (one, place) = storage(cluster)
+    try one.save("a", forKey: "k")
+    try one.open(.mustExist)
+    let live = Live(wrappedValue: "default", one, "k")
+    #expect(live.wrappedValue == "a")
+    let following = isTold ? try place.follow { _ in } : nil
+    defer { withExtendedLifetime(following) {} }
+    let names = records(cluster).map(\.key)
+    let rows = isHeaderFirst ? [.header] + names : names + [.header]
+    cluster.tamper(rows.map { ($0, nil) })
+    if !isTold { #expect(code { try place.repair() } == nil) }
+    #expect(code { _ = try one.load(String.self, forKey: "k") } == .unavailable)
+    #expect(live.wrappedValue == "a")
+  }
+
   // MARK: Rows that are put back
 
   @Test(.enabled(if: Soak.isOn))

@@ -264,9 +264,7 @@ final class RemoteMemory: Sendable {
 
   /// Takes in what is part of what happened, such as the writes of a commit or the rows of an answer.
   func apply(_ changes: [Row]) {
-    state.withLock { state in
-      for change in changes { apply(change, to: &state) }
-    }
+    state.withLock { apply(changes, beyond: 0, to: &$0) }
   }
 
   /// Takes in all changes up to a mark, and perhaps later ones.
@@ -275,8 +273,7 @@ final class RemoteMemory: Sendable {
   /// perhaps only the addition yet.
   func apply(_ changes: [Row], upTo mark: Mark) {
     state.withLock { state in
-      let known = state.mark ?? 0
-      for change in changes where change.version > known { apply(change, to: &state) }
+      apply(changes, beyond: state.mark ?? 0, to: &state)
       advance(&state, to: mark)
     }
   }
@@ -292,11 +289,12 @@ final class RemoteMemory: Sendable {
   ///   - isGone: whether a row is not in the list.
   func removeRows(at mark: Mark, _ isGone: (RowKey) -> Bool) {
     state.withLock { state in
-      for name in state.records.names where isGone(.record(name)) {
-        apply(Row(.record(name), nil, version: mark), to: &state)
-      }
+      // First the header: where the whole store is gone, no record was removed by a program.
       if state.header != nil, isGone(.header) {
         apply(Row(.header, nil, version: mark), to: &state)
+      }
+      for name in state.records.names where isGone(.record(name)) {
+        apply(Row(.record(name), nil, version: mark), to: &state)
       }
       advance(&state, to: mark)
     }
@@ -343,6 +341,15 @@ final class RemoteMemory: Sendable {
       state.unconfirmed = nil
     }
     state.removals.settle(known: mark)
+  }
+
+  private func apply(_ changes: [Row], beyond known: Mark, to state: inout State) {
+    let changes = changes.lazy.filter { $0.version > known }
+    // As in `removeRows`.
+    for change in changes where change.key == .header && change.value == nil {
+      apply(change, to: &state)
+    }
+    for change in changes { apply(change, to: &state) }
   }
 
   private func apply(_ change: Row, to state: inout State) {
