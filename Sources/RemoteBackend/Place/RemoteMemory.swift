@@ -289,7 +289,7 @@ final class RemoteMemory: Sendable {
   ///   - isGone: whether a row is not in the list.
   func removeRows(at mark: Mark, _ isGone: (RowKey) -> Bool) {
     state.withLock { state in
-      // First the header: where the whole store is gone, no record was removed by a program.
+      // As in `apply`.
       if state.header != nil, isGone(.header) {
         apply(Row(.header, nil, version: mark), to: &state)
       }
@@ -345,7 +345,8 @@ final class RemoteMemory: Sendable {
 
   private func apply(_ changes: [Row], beyond known: Mark, to state: inout State) {
     let changes = changes.lazy.filter { $0.version > known }
-    // As in `removeRows`.
+    // First that the header is gone: where somebody removed the whole store, no program removed a record,
+    // and an observer must not take it for that.
     for change in changes where change.key == .header && change.value == nil {
       apply(change, to: &state)
     }

@@ -297,6 +297,8 @@ struct VaultFile: Hashable, Sendable {
     guard let size = try folder.status(of: FilePath.name(of: path))?.size, !isOurs(size) else {
       return
     }
+    // Where another process has just made the vault, its file may still grow.
+    guard try folder.status(of: name) == nil else { return }
     throw StorageError(
       .invalid,
       "a file beside the vault would have this name, and there is another one, which would be lost; "

@@ -6,7 +6,8 @@ extension KeySource {
   /// The file holds 32 bytes that are no text, or standard Base64 of 32 bytes and a line break; anything
   /// else is a passphrase.
   /// The error is `denied` when another user owns the file, when group or others can use it, or
-  /// when it is a symbolic link.
+  /// when it is a symbolic link. No file is made whose name ends in `-wal`, `-shm`, `-journal` or
+  /// `-notice`, as those of files beside a vault do: that is `invalid`.
   ///
   /// Whoever seals with the key leaves a marker beside the file: the file's name with `.made`. If
   /// the file is gone but its marker exists, the error is `keyUnavailable`, and no new file is

@@ -69,6 +69,7 @@ extension VaultPlace {
   func backup(_ command: BackupCommand) throws {
     try requireThere()
     let path = try command.free(canReplace: true)
+    try Self.requireNoIndex(path)
     // The copy stays sealed, so this asks for no key.
     let storage = storage(.firstAvailable([]), .readOnly)
     try Progress.showing("backup", command.output.output) { progress in

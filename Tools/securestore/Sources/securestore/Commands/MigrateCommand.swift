@@ -118,7 +118,7 @@ struct MigrateCommand: ParsableCommand {
   func run() throws { try store.place().migrate(self) }
 
   fileprivate func migrate(to place: VaultPlace) throws {
-    try place.requireNoIndex()
+    try VaultPlace.requireNoIndex(place.path)
     try place.requireThere()
     let old = try oldPlace()
     let keychain = try keychain(place)
@@ -237,7 +237,7 @@ struct MigrateCommand: ParsableCommand {
     }
     guard let fromApp else {
       let path = try Self.required(Path.absolute(fromVault ?? ""), "vault")
-      guard Path.name(of: path) != VaultPlace.indexName else { throw VaultPlace.isIndex(path) }
+      try VaultPlace.requireNoIndex(path)
       return (path, nil)
     }
     let path = try Self.required(VaultStorage.standardPath(applicationID: fromApp), "vault")

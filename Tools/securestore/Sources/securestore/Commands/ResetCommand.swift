@@ -47,6 +47,7 @@ extension SuitePlace {
 
 extension FolderPlace {
   func reset(_ command: ResetCommand) throws {
+    try index.requireNoTypedStorage()
     try index.reset(command, subject: path) { try folder($0).discard() }
   }
 }
@@ -62,18 +63,22 @@ extension ResetCommand {
 
 extension VaultPlace {
   func reset(_ command: ResetCommand) throws {
+    try requireNoTypedStorage()
     guard !isIndex else {
       throw Failure(
         .usage, "this is the index of a sealed folder; discard the folder with files reset",
         path: path)
     }
+    try reset(command, subject: path) { try storage($0).discard() }
+  }
+
+  fileprivate func requireNoTypedStorage() throws {
     guard !isOfTypedStorage else {
       throw Failure(
         .usage,
         "this is a store of typed storage, and the application's other stores depend on it: remove the "
           + "application's data folder by hand", path: path)
     }
-    try reset(command, subject: path) { try storage($0).discard() }
   }
 
   /// Runs `body`, which discards the store at `subject`, if the operator agrees.

@@ -86,7 +86,7 @@ struct RestoreCommand: ParsableCommand {
 
 extension VaultPlace {
   func restore(_ command: RestoreCommand) throws {
-    try requireNoIndex()
+    try Self.requireNoIndex(path)
     let backup = try command.backup()
     let storage = storage(try keySource(command.key, of: backup))
     try command.restore(self, self, from: backup, storage.keyAdministration) { url, progress in
@@ -97,7 +97,7 @@ extension VaultPlace {
 
 extension FolderPlace {
   func restore(_ command: RestoreCommand) throws {
-    let backup = try command.backup() + "/index.vault"
+    let backup = try command.backup() + "/" + VaultPlace.indexName
     let folder = folder(try index.keySource(command.key, of: backup))
     try command.restore(self, index, from: backup, folder.keyAdministration) { url, progress in
       try folder.restore(from: url) { progress($0, $1 ?? 0) }

@@ -62,11 +62,8 @@ struct RunCommand: ParsableCommand {
         "say which values the program gets: --only NAMES, --env VARIABLE=NAME, --fd NUMBER=NAME, or --all "
           + "for all values of the vault")
     }
-    guard
-      !only.contains(where: {
-        $0.split(separator: ",", omittingEmptySubsequences: false).contains("")
-      })
-    else {
+    let names = only.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+    guard !names.contains("") else {
       throw ValidationError("--only has an empty name; perhaps a variable in it is not set")
     }
   }

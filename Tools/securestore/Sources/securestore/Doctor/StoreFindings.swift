@@ -25,7 +25,7 @@ extension VaultPlace {
     var findings = vaultFindings(key)
     // If this throws, the finding about the vault gives the reason.
     do {
-      if try Path.name(of: path) == "index.vault" && Path.isThere(path) {
+      if try Path.name(of: path) == VaultPlace.indexName && Path.isThere(path) {
         findings += filesFindings(of: (path as NSString).deletingLastPathComponent, key)
       }
     } catch {}
@@ -85,7 +85,7 @@ extension VaultPlace {
     do {
       let folder = SealedFolder(
         at: URL(fileURLWithPath: path, isDirectory: true),
-        keySource: try keySource(key, of: path + "/index.vault"), access: .readOnly,
+        keySource: try keySource(key, of: path + "/" + VaultPlace.indexName), access: .readOnly,
         folderTrust: folderTrust, deadline: deadline)
       let listing = try folder.listing()
       let found = try folder.inspect()

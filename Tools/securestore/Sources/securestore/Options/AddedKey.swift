@@ -28,8 +28,9 @@ extension VaultPlace {
   ///
   /// That is the key that `newKey` selects. If it selects none, it is the application's own key,
   /// where a recovery key opened the backup and the application's programs would not open the store
-  /// otherwise. Where other keys open the backup than an application's own, that counts only if this
-  /// machine has such a key already: none is put beside a store that was not to have one. A key that exists is used; none is made in the place of one that is gone.
+  /// otherwise. Where other keys open the backup than an application's own, it has to be there
+  /// already: none is put beside a store that was not to have one. A key that exists is used; none is
+  /// made in the place of one that is gone.
   ///
   /// - Parameters:
   ///   - newKey: the options for the new key.

@@ -201,7 +201,8 @@ struct StoreOptions: ParsableArguments {
     return FolderPlace(
       path: path,
       index: try VaultPlace(
-        path: path + "/index.vault", application: id, authenticationTag: nil, deadline: deadline,
+        path: path + "/" + VaultPlace.indexName, application: id, authenticationTag: nil,
+        deadline: deadline,
         commandTimeout: commandTimeout?.duration, folderTrust: groupFolder ? .processGroup : .owner)
     )
   }

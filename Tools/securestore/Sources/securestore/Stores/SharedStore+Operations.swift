@@ -182,6 +182,7 @@ extension SharedStore {
         overwriting: command.overwrites, removing: !command.keeps)
     }
     let path = try Path.absolute(file)
+    try VaultPlace.requireNoIndex(path)
     try Path.requireFolder(of: path, "nothing was copied")
     let vault = try vault(path, command.key, source: command.newSource(path, for: place))
     let storage = try open(command.key)

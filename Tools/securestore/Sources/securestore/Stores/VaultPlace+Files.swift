@@ -37,19 +37,18 @@ extension VaultPlace {
   /// Refuses an index, for commands that change values.
   ///
   /// The values of an index say where files are; only the `files` commands may change them.
-  func requireNoIndex() throws {
-    guard !isIndex else { throw Self.isIndex(path) }
-  }
-
-  static func isIndex(_ path: String) -> Failure {
-    Failure(
-      .usage, "this is the index of a sealed folder; change its values with the commands of files",
-      path: path)
+  static func requireNoIndex(_ path: String) throws {
+    guard Path.name(of: path) != indexName else {
+      throw Failure(
+        .usage,
+        "this is the index of a sealed folder; change its values with the commands of files",
+        path: path)
+    }
   }
 
   /// The vault, for commands that change values.
   func openForValues(_ options: KeyOptions) throws -> VaultStorage {
-    try requireNoIndex()
+    try Self.requireNoIndex(path)
     return try open(options)
   }
 }

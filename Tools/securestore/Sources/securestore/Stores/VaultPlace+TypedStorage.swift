@@ -8,7 +8,7 @@ extension VaultPlace {
     let folder = (path as NSString).deletingLastPathComponent
     switch Path.name(of: path) {
     case "localdata.vault": return true
-    case "index.vault": return Path.name(of: folder) == ".sealed"
+    case Self.indexName: return Path.name(of: folder) == ".sealed"
     case "keychain.vault":
       do { return try Path.isThere(folder + "/localdata.vault") } catch { return false }
     default: return false
