@@ -31,11 +31,7 @@ await() { # SECONDS MESSAGE COMMAND...: until the command succeeds
 }
 
 echo "== Three members of etcd, and a store that three programs share"
-mapfile -t ports < <(python3 -c '
-import socket
-all = [socket.socket() for _ in range(6)]
-for one in all: one.bind(("127.0.0.1", 0))
-print(*(one.getsockname()[1] for one in all), sep="\n")')
+mapfile -t ports < <(scripts/free-ports.py 6)
 peers=
 for i in 0 1 2; do peers+="${peers:+,}m$i=http://127.0.0.1:${ports[i + 3]}"; done
 start_member() {

@@ -18,13 +18,14 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 result=0
 SPS_CHECK_LEFTOVERS=1 scripts/private-env.sh timeout --foreground --kill-after 10 "${SPS_TEST_LIMIT:-1800}" \
-  "$program" --testing-library swift-testing "$@" 2>&1 | tee "$log" || result=$?
+  "$program" --testing-library swift-testing "$@" 2>&1 |
+  sed -u 's/\x1b\[[0-9;]*m//g' | tee "$log" || result=$?  # Swift Testing colours for a pipe, too
 
 if ((result != 0)); then
   {
     printf '\ntest: failed; the lines that say so, again:\n'
-    # An issue's comment, in lines of its own, follows it.
-    grep -a -E -A 4 '^✘ |^private-env: |Fatal error|error: ' "$log" | cut -c 1-600 | tail -200
+    # An issue's comment, in lines of its own, follows it. What a library reports has "error: " in it, too.
+    grep -a -E -A 4 '^✘ |^private-env: |Fatal error|^error: |: error: ' "$log" | cut -c 1-600 | tail -200
     # Where a test ended the process: the thread that crashed, and who called.
     grep -a -E -A 60 'Program crashed|Thread .* crashed:' "$log" | cut -c 1-300 | tail -150
     # 124 is what timeout(1) gives.

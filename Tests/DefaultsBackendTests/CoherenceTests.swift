@@ -234,7 +234,7 @@ import Testing
       #expect(found == (try SuiteFileReading.record(name(0), in: folder.file)), "\(run)")
       if run.isDone { #expect(found == record(value)) }
     }
-    #expect((Depth.count(8, day: 2)..<100).contains(kills), "\(kills) steps")
+    #expect((Depth.count(8, day: 1)..<100).contains(kills), "\(kills) steps")
     #expect(reading.end().wentBack.isEmpty)
   }
 }

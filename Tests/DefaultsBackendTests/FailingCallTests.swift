@@ -61,7 +61,7 @@ struct FailingCallTests {
       let made = folder.path + "/data/app/master.key.made"
       #expect(FileManager.default.fileExists(atPath: made), "\(run)")
     }
-    #expect((Depth.count(8, day: 2)..<40).contains(kills), "\(kills) steps")
+    #expect((Depth.count(8, day: 1)..<40).contains(kills), "\(kills) steps")
   }
 
   @Test func theNewFileIsDurableBeforeItTakesItsPlaceAndTheFolderBeforeTheAnswer() throws {

@@ -5,8 +5,8 @@ import StorageTesting
 import TestSupport
 import Testing
 
-/// A primary with two synchronous standbys, of which one becomes the primary; by night.
-@Suite(.serialized, .enabled(if: Depth.isFull || Soak.isOn)) struct FailoverTests {
+/// A primary with two synchronous standbys, of which one becomes the primary; by night, or by name.
+@Suite(.serialized) struct FailoverTests {
   private static let key = KeySource.key(SymmetricKey(data: Data(repeating: 7, count: 32)))
 
   /// A program that knows some of the servers.

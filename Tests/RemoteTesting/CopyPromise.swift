@@ -32,10 +32,13 @@ package enum CopyPromise {
 
   /// A store, and a machine that keeps a copy of it.
   private final class Subject {
+    private struct Copy { weak var storage: VaultStorage? }
+
     let engine: any FleetEngine
     let name = UUID().uuidString
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     let proxy: FaultProxy
+    private var copies: [Copy] = []
     var file: URL { folder.appendingPathComponent("machine/copy.vault") }
 
     init(_ engine: any FleetEngine) throws {
@@ -47,6 +50,8 @@ package enum CopyPromise {
 
     deinit {
       proxy.end()
+      // A program that has ended may still be writing its copy, which would come back.
+      for _ in 0..<2_000 where copies.contains(where: { $0.storage != nil }) { usleep(5_000) }
       try? FolderRemoval.remove(folder)
     }
 
@@ -56,8 +61,10 @@ package enum CopyPromise {
     }
 
     func copy(_ key: UInt8 = 9) -> VaultStorage {
-      VaultStorage(
+      let storage = VaultStorage(
         at: file, keySource: .key(SymmetricKey(data: Data(repeating: key, count: 32))))
+      copies.append(Copy(storage: storage))
+      return storage
     }
 
     /// What the program has after a start on the machine.

@@ -3,24 +3,36 @@ internal import Glibc
 /// Ports of this machine.
 package enum FreePorts {
   /// Ports on which nobody listened a moment ago.
+  ///
+  /// They are below those that the system gives to connections (`ip_local_port_range`), of which hundreds
+  /// come and go: a server that is killed and started again finds its port free.
   package static func find(_ count: Int) -> [Int] {
-    let all = (0..<count).map { _ in listen() }
-    for (socket, _) in all { close(socket) }
-    return all.map(\.port)
+    var found: [(socket: Int32, port: Int)] = []
+    while found.count < count {
+      if let one = listen(on: .random(in: 10_000..<32_768)) { found.append(one) }
+    }
+    for (socket, _) in found { close(socket) }
+    return found.map(\.port)
   }
 
-  /// A socket that listens on a free port.
-  package static func listen() -> (socket: Int32, port: Int) {
+  /// A socket that listens on a port that is free.
+  package static func listen() -> (socket: Int32, port: Int) { listen(on: 0)! }
+
+  private static func listen(on port: Int) -> (socket: Int32, port: Int)? {
     let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = address(0)
+    var address = address(port)
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    unsafe withUnsafeMutablePointer(to: &address) { pointer in
+    let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        precondition(unsafe bind(socket, pointer, size) == 0, "no port is free")
+        let isBound = unsafe bind(socket, pointer, size) == 0
         _ = unsafe getsockname(socket, pointer, &size)
+        return isBound
       }
     }
-    precondition(Glibc.listen(socket, 64) == 0, "the port can't be listened on")
+    guard isBound, Glibc.listen(socket, 64) == 0 else {
+      close(socket)
+      return nil
+    }
     return (socket, Int(UInt16(bigEndian: address.sin_port)))
   }
 

@@ -25,11 +25,7 @@ await() { # MESSAGE COMMAND...: until the command succeeds
   done
 }
 
-mapfile -t ports < <(python3 -c '
-import socket
-all = [socket.socket() for _ in range(9)]
-for one in all: one.bind(("127.0.0.1", 0))
-print(*(one.getsockname()[1] for one in all), sep="\n")')
+mapfile -t ports < <("$(dirname "$0")/../../../scripts/free-ports.py" 9)
 # shellcheck source=fleet-etcd.sh
 source "$(dirname "$0")/fleet-$engine.sh"
 start_engine

@@ -38,7 +38,7 @@ if [[ $(id -u) -eq 0 ]]; then
   chown -R postgres: "$work/db"
 fi
 bin=$(pg_config --bindir)
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$("$(dirname "$0")/../../../scripts/free-ports.py" 1)
 "${as[@]}" "$bin/initdb" -D "$work/db/data" -A scram-sha-256 -U owner --no-sync \
   --pwfile "$work/db/password" >"$work/log" 2>&1 || fail "initdb fails: $(tail -n 3 "$work/log")"
 "${as[@]}" "$bin/postgres" -D "$work/db/data" -c "port=$port" -c listen_addresses=127.0.0.1 \

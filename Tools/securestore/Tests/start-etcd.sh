@@ -5,11 +5,7 @@
 # Two free ports; another program may take one before etcd does.
 server=
 for _ in 1 2 3; do
-  read -r client peer < <(python3 -c '
-import socket
-all = [socket.socket() for _ in range(2)]
-for one in all: one.bind(("127.0.0.1", 0))
-print(*(one.getsockname()[1] for one in all))')
+  { read -r client; read -r peer; } < <("$(dirname "${BASH_SOURCE[0]}")/../../../scripts/free-ports.py" 2)
   etcd --data-dir "${work:?}/data" --listen-client-urls "http://127.0.0.1:$client" \
     --advertise-client-urls "http://127.0.0.1:$client" \
     --listen-peer-urls "http://127.0.0.1:$peer" \
