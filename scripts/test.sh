@@ -92,7 +92,7 @@ parts=("$(printf '%4d s  build' "$built")") failed=()
 
 # securestore in a terminal, installed, over etcd, on a day with the fleet; how containers mount secrets and disks.
 outside() {
-  local of=Tools/securestore/Tests failed=()
+  local of=Tools/securestore/Tests script failed=()
   try() {
     local result=0
     scripts/private-env.sh "$@" >"$work/said" 2>&1 || result=1
@@ -100,7 +100,7 @@ outside() {
     [[ ${CI:-} != true ]] || ! grep -aq '➜ skipped' "$work/said" || result=1
     ((result == 0)) || { failed+=("$1"); tail -20 "$work/said" | cut -c 1-600 >>"$SPS_FAILURES"; }
   }
-  for name in terminal install commands etcd postgres fleet-day; do try "$of/$name.sh" "$bin/securestore"; done
+  for script in terminal install commands etcd postgres fleet-day; do try "$of/$script.sh" "$bin/securestore"; done
   try "$of/deps.sh"
   try scripts/tpm-guide.sh "$bin/securestore"
   try scripts/mounts.sh "$bin/VaultTestChild"

@@ -74,12 +74,7 @@ struct ImportCommand: ParsableCommand {
     guard !(overwrites && keeps) else {
       throw ValidationError("give --overwrite or --keep, not both")
     }
-    guard !isNested || chosenFormat != .dotenv else {
-      throw ValidationError("--nested is for JSON and YAML; --format says what the input is")
-    }
   }
-
-  private var chosenFormat: ImportFormat { format ?? ImportFormat(ofFile: file) }
 
   func run() throws {
     let storage = try store.place().values(key)
@@ -170,7 +165,7 @@ struct ImportCommand: ParsableCommand {
       guard let text = bytes.text else {
         throw Failure(.malformedInput, "it is not UTF-8")
       }
-      switch chosenFormat {
+      switch format ?? ImportFormat(ofFile: file) {
       case .dotenv: return (try Dotenv(text).entries.map { ($0.name, .text($0.value)) }, [])
       case .json:
         let json = try JSONReader.value(of: text, names: .ofValues)
