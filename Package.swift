@@ -301,7 +301,7 @@ let package = Package(
 )
 
 // The command line tool, for those who build it: `make tool`, `make test`. Of a trait, its targets would be there
-// without what they import, and `swift build` would fail: docs/decisions.md.
+// without what they import, and `swift build` would fail: docs/decisions/package.md.
 if Context.environment["SPS_TOOL"] != nil {
   let parser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
   package.products.append(.executable(name: "securestore", targets: ["securestore"]))
