@@ -97,6 +97,9 @@ public final class VaultStorage: DelegatedStorage, StandardStorage, @unchecked S
   /// What the file is opened for.
   package var access: StoreAccess { delegate.allowance }
 
+  /// Throws `readOnly` if the vault was opened read-only.
+  package func requireWritable() throws(StorageError) { try delegate.requireWritable() }
+
   /// Whether a missing vault is an error and is not created.
   package var isRequired: Bool {
     get throws(StorageError) { try delegate.vault().writer.makesNothing }

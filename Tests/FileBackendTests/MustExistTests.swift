@@ -32,6 +32,21 @@ import Testing
     #expect(try folder.read(named: "a") == pattern(size, 3))
   }
 
+  @Test(arguments: [10, 100_000]) func oneThatIsOpenedAsExistingIsWrittenTo(_ size: Int) throws {
+    do { try place.folder().write(pattern(size), named: "a") }
+    let folder = place.folder(access: .mustExist)
+    try folder.write(pattern(size, 2), named: "a")
+    let copy = place.parent.appendingPathComponent("copy")
+    try folder.backup(to: copy)
+    try folder.remove("a")
+    try folder.compact()
+    try folder.restore(from: copy)
+    #expect(try folder.read(named: "a") == pattern(size, 2))
+    try folder.discard()
+    #expect(code { _ = try folder.read(named: "a") } == .unavailable)
+    #expect(place.blobs == [])
+  }
+
   @Test func oneInAGroupsFolderIsTakenWhereTheApplicationSaysSo() throws {
     #expect(Machine.share(place.parent.path, 0o2775))
     func folder(_ trust: FolderTrust) -> SealedFolder {

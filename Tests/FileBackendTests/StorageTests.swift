@@ -302,6 +302,23 @@ import Testing
     #expect(code { try folder.remove("name") } == .readOnly)
     #expect(code { _ = try folder.writer(named: "name") } == .readOnly)
     #expect(code { try folder.rename("name", to: "other") } == .readOnly)
+    #expect(code { try folder.compact() } == .readOnly)
+    let copy = place.parent.appendingPathComponent("copy")
+    try folder.backup(to: copy)
+    #expect(code { try folder.restore(from: copy) } == .readOnly)
+    let report = try folder.verify()
+    #expect(code { try folder.repair(accepting: report, removingUnnamed: true) } == .readOnly)
+  }
+
+  @Test(arguments: [StoreAccess.readOnly, .mustExist])
+  func anOpeningShowsWhatWillFail(_ access: StoreAccess) throws {
+    #expect(code { try place.folder(access: access).open() } == .unavailable)
+    try place.folder().write(pattern(50_000), named: "name")
+    try place.folder(access: access).open()
+    let other = SealedFolder(
+      at: place.url, keySource: .key(SymmetricKey(data: Data(repeating: 8, count: 32))),
+      access: access)
+    #expect(code { try other.open() } == .wrongKey)
   }
 
   @Test func anotherKeyOpensNothing() throws {

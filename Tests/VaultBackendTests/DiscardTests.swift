@@ -91,6 +91,14 @@ import VaultBackend
     #expect(code { try reader.save("mine", forKey: "key") } == .readOnly)
     #expect(code { _ = try reader.keyAdministration.rotate() } == .readOnly)
     #expect(code { try reader.compact() } == .readOnly)
+    let copy = vault.file("copy.vault")
+    try reader.backup(to: copy)
+    #expect(code { try reader.restore(from: copy) } == .readOnly)
+    let report = try reader.verify()
+    #expect(code { try reader.repair(accepting: report) } == .readOnly)
+    let missing = vault.storage(named: "missing.vault", access: .readOnly)
+    #expect(code { try missing.restore(from: copy) } == .readOnly)
+    #expect(!vault.entries.contains("missing.vault"))
     #expect(try vault.storage().load(String.self, forKey: "key") == "old")
   }
 

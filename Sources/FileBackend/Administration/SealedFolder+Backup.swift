@@ -109,18 +109,15 @@ extension SealedFolder {
   ///   - keySource: what opens the backup; nil means this folder's own source.
   ///   - progress: told now and then how many of all blobs' bytes are done.
   /// - Returns: what became of the index.
-  /// - Throws: `StorageError`: as `VaultStorage.restore(from:keySource:progress:)`; the folder then
-  ///   has its old values, and may have unnamed blobs of the backup, which the next restoration
-  ///   uses.
+  /// - Throws: `StorageError`: `readOnly` when the folder was opened read-only; as
+  ///   `VaultStorage.restore(from:keySource:progress:)`. The folder then has its old values, and may
+  ///   have unnamed blobs of the backup, which the next restoration uses; or, where somebody removed a
+  ///   value meanwhile, the backup's values without that one: restore it again.
   @discardableResult
   public func restore(
     from url: URL, keySource: KeySource? = nil, progress: Progress? = nil
   ) throws(StorageError) -> VaultRestoration {
-    guard access == .readWrite else {
-      throw StorageError(
-        .readOnly, "the folder was opened read-only; open it with write access to change it",
-        path: try index.resolvedPath())
-    }
+    try index.requireWritable()
     try index.store.checkWrite(nil, "restore")
     let source = SealedFolder(
       at: url, keySource: keySource ?? index.store.keySource, access: .readOnly,

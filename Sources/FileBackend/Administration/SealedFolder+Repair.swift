@@ -14,13 +14,14 @@ extension SealedFolder {
   ///     records of the index that don't open.
   ///   - removingUnnamed: whether to remove blobs without a name.
   /// - Returns: what was done.
-  /// - Throws: `StorageError`: `busy` when somebody has written to the index since. Completed parts
-  ///   of the repair stay done.
+  /// - Throws: `StorageError`: `readOnly` when the folder was opened read-only, `busy` when somebody
+  ///   has written to the index since. Completed parts of the repair stay done.
   @discardableResult
   public func repair(
     accepting report: SealedFolderReport, removingUnreadable: Bool = false,
     removingUnnamed: Bool = false
   ) throws(StorageError) -> SealedFolderRepair {
+    try index.requireWritable()
     let place = try unpreparedPlace()
     let repair = try index.repair(
       accepting: report.index, droppingUnreadable: removingUnreadable)

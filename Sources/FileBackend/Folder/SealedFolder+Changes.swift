@@ -5,8 +5,8 @@ internal import struct FoundationEssentials.Data
 extension SealedFolder {
   /// The state of a name now, then after every change, without end; see `PropertyStates`.
   ///
-  /// All changes of this process are delivered in order; of other processes' changes, at least the
-  /// latest is. A state has the value's length, not its bytes: read the value if you need it.
+  /// The newest state always arrives; those that were replaced before the next one was asked for may be
+  /// skipped. A state has the value's length, not its bytes: read the value if you need it.
   ///
   /// - Parameter name: the name.
   /// - Returns: a sequence for any number of listeners. It ends when its task is cancelled.

@@ -2,6 +2,8 @@ internal import CryptoCore
 public import StorageCore
 internal import VaultBackend
 
+internal import struct FoundationEssentials.URL
+
 extension SealedFolder {
   /// Removes the index and all values, for good and unread, so that the folder is as a new one.
   ///
@@ -14,11 +16,7 @@ extension SealedFolder {
   ///   link or another user's file where a file of the folder is expected, `busy` when another
   ///   program has a broken index open. A part of the values may then be gone; call it again.
   public func discard() throws(StorageError) {
-    guard access == .readWrite else {
-      throw StorageError(
-        .readOnly, "the folder was opened read-only; open it with write access to change it",
-        path: try index.resolvedPath())
-    }
+    try index.requireWritable()
     let place = BlobPlace(
       path: FilePath.folder(of: try index.resolvedPath()), trust: index.folderTrust)
     let hasFiles = try place.check()
@@ -27,7 +25,13 @@ extension SealedFolder {
     try index.empty(isMaking: hasFiles ? try place.hasBlobs() : false)
     failedReads.forgetAll()
     if hasFiles {
-      _ = try place.withUpkeepLock { () throws(StorageError) in try removeAllUnnamed(in: place) }
+      // The emptied index is no store, and this folder may require one.
+      let emptied = SealedFolder(
+        at: URL(fileURLWithPath: place.path, isDirectory: true), keySource: index.store.keySource,
+        folderTrust: index.folderTrust)
+      _ = try place.withUpkeepLock { () throws(StorageError) in
+        try emptied.removeAllUnnamed(in: place)
+      }
       guard try !place.hasBlobs() else { return }
     }
     try index.discard()

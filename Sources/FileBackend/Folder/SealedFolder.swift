@@ -126,7 +126,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
   public func open(_ existence: StoreExistence = .madeIfMissing) throws(StorageError) {
     if existence == .mustExist { try index.open(.mustExist) }
     _ = try prepared()
-    if access == .readWrite { try index.open(existence) }
+    try index.open(existence)
   }
 
   // MARK: - Inside
@@ -152,7 +152,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
       }
     }
     guard swept.load() == nil else { return place }
-    if access == .readWrite {
+    if access != .readOnly {
       do throws(StorageError) {
         try sweep(place)
       } catch {
@@ -167,11 +167,7 @@ public final class SealedFolder: Sendable, BlockingCalls {
 
   /// The same for writing.
   func preparedForWriting() throws(StorageError) -> BlobPlace {
-    guard access == .readWrite else {
-      throw StorageError(
-        .readOnly, "the folder was opened read-only; open it with write access to change it",
-        path: try index.resolvedPath())
-    }
+    try index.requireWritable()
     return try prepared()
   }
 

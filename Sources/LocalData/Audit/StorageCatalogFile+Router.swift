@@ -17,7 +17,7 @@ extension StorageCatalogFile {
   ///   - keySource: the source of the key of its stores.
   ///   - folder: the folder that holds all of its places, if its router was created with one; nil
   ///     for the standard places.
-  ///   - access: `.readOnly` for a tool that only reads.
+  ///   - access: `.readOnly` for a tool that only reads: every change is then `readOnly`, in each domain.
   ///   - passcode: returns the passcode, as for ``StorageRouter/registerPasscode(_:)``.
   /// - Returns: a router with the configuration in the file, and without a catalog.
   /// - Throws: `StorageError`: `invalid` if there is no id, or it is not a valid one.
@@ -44,7 +44,7 @@ extension StorageCatalogFile {
     let core = RouterCore(
       Places(
         Locations(application: { () throws(StorageError) in id }, root: root), keySource,
-        access: access),
+        access: { access }),
       configuration.storage)
     core.state.withLock { state in
       state.encryption = configuration.encryption

@@ -13,8 +13,8 @@ final class Places: Sendable {
   /// Where the records of a test are; nil outside of tests.
   private let test: TestPlaces?
   private let keyringBus: String?
-  /// The access for vaults and sealed folders.
-  private let access: StoreAccess
+  /// The access for vaults and sealed folders, asked at the first use; routes ask for the others.
+  private let access: @Sendable () -> StoreAccess
 
   private struct Open {
     var storages: [ExactString: DelegatedStorage] = [:]
@@ -24,7 +24,7 @@ final class Places: Sendable {
 
   init(
     _ locations: Locations, _ keySource: KeySource, test: TestPlaces? = nil,
-    keyringBus: String? = nil, access: StoreAccess = .readWrite
+    keyringBus: String? = nil, access: @escaping @Sendable () -> StoreAccess = { .readWrite }
   ) {
     self.access = access
     self.locations = locations
@@ -53,6 +53,13 @@ final class Places: Sendable {
     return DelegatedStorage(test.delegate(of: "localdata/" + name), keySource: source)
   }
 
+  /// Throws `readOnly` if nothing may be changed in any place.
+  func requireWritable() throws(StorageError) {
+    guard access() == .readOnly else { return }
+    throw StorageError(
+      .readOnly, "the storage was opened read-only; open it with write access to change it")
+  }
+
   /// Whether the stores are a test's stores in memory.
   var isInMemory: Bool { test != nil && test?.folder == nil }
 
@@ -63,7 +70,7 @@ final class Places: Sendable {
 
   private func makeVault(_ file: String, _ source: KeySource) -> DelegatedStorage {
     inMemory(file, source)
-      ?? VaultStorage(keySource: source, access: access) { [locations] () throws(StorageError) in
+      ?? VaultStorage(keySource: source, access: access()) { [locations] () throws(StorageError) in
         try locations.data() + "/" + file
       }
   }
@@ -118,7 +125,7 @@ final class Places: Sendable {
 
   private func makeFolder(_ path: String, _ source: KeySource) -> SealedFolder {
     SealedFolder(
-      at: URL(fileURLWithPath: path, isDirectory: true), keySource: source, access: access)
+      at: URL(fileURLWithPath: path, isDirectory: true), keySource: source, access: access())
   }
 
   /// The store of a place, opened by the router's key source or by another one.

@@ -30,8 +30,9 @@ extension Route {
     try Reentry.during(address, "update of \"\(name)\"") { try body() }
   }
 
-  /// Throws `invalid` inside an update of the same value.
+  /// Throws `readOnly`, or `invalid` inside an update of the same value.
   func checkWrite(_ call: String) throws(StorageError) {
+    try requireWritable()
     try Reentry.checkWrite(to: address, name, "\(call) of \"\(name)\"")
   }
 

@@ -20,6 +20,8 @@ final class Route<Value: Codable & Sendable>: Sendable {
   let failedRead: FailedRead
   /// Refuses a key whose value is stored in another way than its route expects.
   let requireNoConflict: @Sendable () throws(StorageError) -> Void
+  /// Throws `readOnly` if the router may change nothing.
+  let requireWritable: @Sendable () throws(StorageError) -> Void
   /// Called before each write; records where the value is.
   let beforeWriting: @Sendable () throws(StorageError) -> Void
 
@@ -28,6 +30,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     _ sealer: ValueSealer?, _ materials: Materials, _ changes: Observers<Void>,
     _ failedRead: FailedRead,
     requireNoConflict: @escaping @Sendable () throws(StorageError) -> Void,
+    requireWritable: @escaping @Sendable () throws(StorageError) -> Void,
     beforeWriting: @escaping @Sendable () throws(StorageError) -> Void
   ) {
     self.name = name
@@ -39,6 +42,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
     self.changes = changes
     self.failedRead = failedRead
     self.requireNoConflict = requireNoConflict
+    self.requireWritable = requireWritable
     self.beforeWriting = beforeWriting
   }
 
@@ -227,6 +231,7 @@ final class Route<Value: Codable & Sendable>: Sendable {
   /// - Returns: whether the bytes were `old`; also false if a rotation replaced the key that `new`
   ///   is sealed under, so seal again.
   func exchange(_ old: Data?, _ new: Data?) throws(StorageError) -> Bool {
+    try requireWritable()
     defer { changes.notify(()) }
     return try materials.sharing { () throws(StorageError) in
       if let new, try !isUnderPresentKey(new) { return false }

@@ -21,25 +21,29 @@ extension RouterCore {
     }
   }
 
-  /// Registers a whole catalog, or refuses it.
-  func register(_ keys: [AnyStorageKey], as catalog: String) throws(StorageError) {
+  /// Registers the whole catalog of a type, or refuses it.
+  func register(_ keys: [AnyStorageKey], of type: any Any.Type) throws(StorageError) {
     var state = state.withLock { $0 }
     let generation = state.generation
+    let name = "\(type)"
+    let isTheirs = state.catalogTypes[name].map { $0 != ObjectIdentifier(type) } ?? false
+    let catalog = isTheirs ? String(reflecting: type) : name
+    state.catalogTypes[catalog] = ObjectIdentifier(type)
     state.catalogs[catalog] = keys
     state.registered = [:]
     var seen: [String: String] = [:]
     for (name, keys) in state.catalogs.sorted(by: { $0.key < $1.key }) {
       for key in keys { try register(key.base, name, &state, &seen) }
     }
-    let (catalogs, registered) = (state.catalogs, state.registered)
+    let (catalogs, types, registered) = (state.catalogs, state.catalogTypes, state.registered)
     let isTaken = self.state.withLock { now in
       guard now.generation == generation else { return false }
-      (now.catalogs, now.registered) = (catalogs, registered)
+      (now.catalogs, now.catalogTypes, now.registered) = (catalogs, types, registered)
       now.startAnew()
       return true
     }
     // Another call registered or configured meanwhile, so try again.
-    if !isTaken { try register(keys, as: catalog) }
+    if !isTaken { try register(keys, of: type) }
   }
 
   private func register<Key: StorageKey>(

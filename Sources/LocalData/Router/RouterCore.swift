@@ -172,6 +172,7 @@ final class RouterCore: Sendable {
       requireNoConflict: { [weak self] () throws(StorageError) in
         try Self.alive(self).requireNoConflict(key, resolution)
       },
+      requireWritable: { [places] () throws(StorageError) in try places.requireWritable() },
       beforeWriting: { [weak self] () throws(StorageError) in
         try Self.alive(self).recordPlace(of: key, resolution)
       })

@@ -13,6 +13,8 @@ struct RouterState: Sendable {
   var waivesFloor = false
   /// The registered catalogs, by the names of their types.
   var catalogs: [String: [AnyStorageKey]] = [:]
+  /// The types of the catalogs, by the same names.
+  var catalogTypes: [String: ObjectIdentifier] = [:]
   /// The declarations of the keys in them.
   var registered: [RouteKey: Registration] = [:]
   /// Incremented whenever the routes must be created again.

@@ -37,7 +37,7 @@ public actor StorageRouter {
         application: { () throws(StorageError) in
           try SecureStorage.configuration(for: "the shared storage router")
             .applicationID
-        }, root: nil), .bootstrapped))
+        }, root: nil), .bootstrapped, access: { SecureStorage.configuration.access }))
 
   /// Creates a separate router.
   ///

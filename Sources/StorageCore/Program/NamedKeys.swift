@@ -110,6 +110,8 @@ private struct HeaderFile: RecordPlace {
 
   func place() throws(StorageError) -> String { "named-keys" }
 
+  var allowance: StoreAccess { SecureStorage.configuration.access }
+
   var location: String? {
     do throws(StorageError) { return try path() } catch { return nil }
   }
@@ -129,6 +131,7 @@ private struct HeaderFile: RecordPlace {
   func updateHeader(
     _ body: (inout [UInt8]?, HeldRecords) throws(StorageError) -> Void
   ) throws(StorageError) -> UInt64 {
+    try requireWritable()
     let path = try path()
     let folder = FilePath.folder(of: path)
     try Folder.requirePrivateWay(folder, isMaking: true)

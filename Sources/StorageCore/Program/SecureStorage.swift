@@ -56,8 +56,9 @@ public enum SecureStorage: Sendable {
   ///   - applicationID: 1 to 128 bytes that can name a file, such as `com.example.tool`. With any
   ///     other id, every use of a `.standard` storage is the error `invalid`.
   ///   - keySource: the source of the keys.
-  ///   - access: what the standard storages may do. With `.mustExist` no store is ever created;
-  ///     with `.readOnly` no store is changed.
+  ///   - access: what the standard storages may do, `StorageRouter.shared` of LocalData and
+  ///     `SymmetricKey.generate(key:)` among them. With `.mustExist` no store is ever created, nor
+  ///     LocalData's ledger, without which it stores nothing; with `.readOnly` no store is changed.
   ///   - folderTrust: who may write to the folders of the standard vault and the standard sealed
   ///     folder, and to the folders above them: `.processGroup` for a volume of a container.
   ///   - fileID: the source file of the call, named in the error of a second call.

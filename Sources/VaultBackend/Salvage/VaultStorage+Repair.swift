@@ -26,12 +26,13 @@ extension VaultStorage {
   ///     if the vault is sound. This includes records of other authentication tags. Use it for a
   ///     record whose key nobody knows any more.
   /// - Returns: what the vault holds now, and where the old file is.
-  /// - Throws: `StorageError`: `busy` when the vault is not in the very state that was verified;
-  ///   nothing is then changed.
+  /// - Throws: `StorageError`: `readOnly` when the vault was opened read-only, `busy` when it is not
+  ///   in the very state that was verified; nothing is then changed.
   @discardableResult
   public func repair(
     accepting report: VaultReport, droppingUnreadable: Bool = false
   ) throws(StorageError) -> VaultRepair {
+    try requireWritable()
     guard !report.isSound || droppingUnreadable && report.otherTagCount > 0 else {
       return VaultRepair(
         valueCount: report.recordCount - report.otherTagCount,
