@@ -101,7 +101,7 @@ private struct AccountKeys {
   func aListThatCannotBeIsRefusedAndChangesNothing(_ index: Int) async throws {
     let router = folder.router()
     let (keys, code, name) = Self.refused[index]
-    let error = #expect(throws: StorageError.self) { try router.core.register(keys, as: "C") }
+    let error = #expect(throws: StorageError.self) { try router.core.register(keys, of: Self.self) }
     #expect(error?.code == code && error?.key == name)
     #expect(router.registeredKeys.isEmpty)
     #expect(folder.files().filter { $0.hasSuffix(".vault") } == [])
@@ -131,6 +131,41 @@ private struct AccountKeys {
     try await keys.remove(\.theme)
     #expect(try await keys.get(\.theme) == nil)
     #expect(router.registeredKeys["AppKeys"]?.map(\.name) == ["theme", "launches", "token"])
+  }
+
+  @Test func twoCatalogsWhoseTypesHaveOneNameAddUp() throws {
+    enum Module {
+      struct AppKeys { let color = key("color", .userDefaults) }
+    }
+    let router = folder.router()
+    for _ in 0..<2 {
+      try router.registerKeys(AppKeys())
+      try router.registerKeys(Module.AppKeys())
+    }
+    #expect(router.registeredKeys.count == 2)
+    #expect(router.registeredKeys.values.joined().count == 4)
+  }
+
+  @Test func aRouterThatMayOnlyReadChangesNothingInAnyDomain() async throws {
+    let domains: [StorageDomain] = [
+      .userDefaults, .keychain(service: nil), .fileSystem(directory: .documents),
+      .encryptedFileSystem(directory: .documents), .appGroupUserDefaults(identifier: "group.test"),
+      .appGroupFileSystem(id: "group.test", directory: .documents),
+    ]
+    var keys = domains.enumerated().map { key("sealed\($0)", $1) }
+    keys.append(key("setting", .userDefaults, .none))
+    keys.append(key("file", .fileSystem(directory: .documents), .none))
+    let router = folder.router()
+    try router.core.register(keys.map { AnyStorageKey.key($0) }, of: Self.self)
+    for key in keys { try await router.set("old", for: key) }
+    let reader = try StorageCatalogFile(json: Data(try router.catalogReport().json.utf8)).router(
+      keySource: .key(TestFolder.key), folder: folder.url, access: .readOnly)
+    for key in keys {
+      #expect(await code { try await reader.set("new", for: key) } == .readOnly, "\(key.name)")
+      #expect(await code { try await reader.update(key) { $0 = nil } } == .readOnly, "\(key.name)")
+      #expect(await code { try await reader.remove(key) } == .readOnly, "\(key.name)")
+      #expect(try await reader.get(key) == "old")
+    }
   }
 
   @Test func aStructWithoutKeysIsNoCatalog() {

@@ -134,6 +134,8 @@ import Testing
   @Test func anyCodableIsMadeOfSwiftValues() {
     #expect(AnyCodable(Int8(-3)) == .int(-3))
     #expect(AnyCodable(UInt16(3)) == .uint(3))
+    #expect(AnyCodable(Int128(-3)) == .int(-3))
+    #expect(AnyCodable(Int128.max) == nil && AnyCodable(UInt128.max) == nil)
     #expect(AnyCodable(true) == .bool(true))
     #expect(AnyCodable(["a": [1, "b"]] as [String: Any]) == ["a": [1, "b"]])
     #expect(AnyCodable(Date.distantPast...Date.distantFuture) == nil)

@@ -29,10 +29,10 @@ public enum AnyCodable: Hashable, Sendable {
   /// Values by name.
   case dictionary([String: AnyCodable])
 
-  /// Creates a value from one of the types above, a smaller integer or `Float`, or arrays and
+  /// Creates a value from one of the types above, another integer or `Float`, or arrays and
   /// dictionaries of these.
   ///
-  /// Nil for any other type.
+  /// Nil for any other type, and for an integer of more than 64 bits.
   ///
   /// - Parameter value: the value; an `AnyCodable` is used unchanged.
   public init?(_ value: Any) {
@@ -44,8 +44,12 @@ public enum AnyCodable: Hashable, Sendable {
     case let value as Date: self = .date(value)
     case let value as Double: self = .double(value)
     case let value as Float: self = .double(Double(value))
-    case let value as any SignedInteger & FixedWidthInteger: self = .int(Int64(value))
-    case let value as any UnsignedInteger & FixedWidthInteger: self = .uint(UInt64(value))
+    case let value as any SignedInteger & FixedWidthInteger:
+      guard let value = Int64(exactly: value) else { return nil }
+      self = .int(value)
+    case let value as any UnsignedInteger & FixedWidthInteger:
+      guard let value = UInt64(exactly: value) else { return nil }
+      self = .uint(value)
     case let values as [Any]:
       var items: [AnyCodable] = []
       for value in values {

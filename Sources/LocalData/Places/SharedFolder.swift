@@ -95,8 +95,14 @@ struct LockedFolder: ~Copyable {
   /// Whether anything of that name exists.
   func contains(_ name: String) throws(StorageError) -> Bool { try folder.contains(name) }
 
-  /// Replaces a file durably, completely or not at all.
+  /// Replaces a file durably, completely or not at all; `invalid` for one too large to be read again.
   func write(_ bytes: [UInt8], to name: String) throws(StorageError) {
+    guard bytes.count <= FolderDescriptor.sizeLimit else {
+      throw StorageError(
+        .invalid,
+        "a file of typed storage has at most 256 MiB, and nothing was changed; use a sealed folder "
+          + "(FileBackend) for larger values", path: folder.path(of: name))
+    }
     try unsafe DurableFile.replace(name, in: folder, with: bytes.span.bytes, sibling: sibling)
   }
 
@@ -114,7 +120,7 @@ struct LockedFolder: ~Copyable {
 
 extension FolderDescriptor {
   /// The largest file in bytes that is read: a value must fit into memory.
-  private static let sizeLimit = 1 << 28
+  fileprivate static let sizeLimit = 1 << 28
 
   /// The bytes of a file, or nil if it does not exist.
   fileprivate func readFile(_ name: String) throws(StorageError) -> [UInt8]? {

@@ -5,7 +5,8 @@ extension StorageRouter {
   ///
   /// From then on, keys that are in no registered catalog are refused.
   ///
-  /// Several catalogs add up; registering a catalog again replaces it. May block: this call
+  /// Several catalogs add up; registering a catalog again replaces it. A catalog goes by the name of its
+  /// type, or by the full name if another registered type has that name. May block: this call
   /// determines whether the keychain is a keyring or a vault.
   ///
   /// - Parameter catalog: the type of the catalog.
@@ -16,7 +17,7 @@ extension StorageRouter {
   public nonisolated func registerCatalog<Catalog: StorageKeyCatalog>(
     _ catalog: Catalog.Type
   ) throws(StorageError) {
-    try core.register(Catalog.allKeys, as: "\(Catalog.self)")
+    try core.register(Catalog.allKeys, of: Catalog.self)
   }
 
   /// Registers a catalog that is a struct whose stored properties are its keys.
@@ -28,7 +29,7 @@ extension StorageRouter {
     guard !list.isEmpty else {
       throw StorageError(.invalid, "\(Keys.self) has no stored property that is a key")
     }
-    try core.register(list, as: "\(Keys.self)")
+    try core.register(list, of: Keys.self)
   }
 
   /// The keys of a catalog that is a struct.
