@@ -68,14 +68,20 @@ public struct Serializer: Sendable {
     }
   }
 
+  /// The same serializer for the bytes themselves, of a value whose type is not known here.
+  package var ofBytes: Serializer {
+    Serializer(form, name, Coding<Data>(encode: { $0 }, decode: { $0 }))
+  }
+
   /// The bytes of a value.
   package func encode<Value: Encodable>(_ value: Value) throws(StorageError) -> Data {
     do {
+      if let coding = coding as? Coding<Value> { return try coding.encode(value) }
       switch form {
       case .json: return try Self.jsonEncoder.encode(value)
       case .propertyList: return try PropertyListCoder.encode(value)
       case .data: if let data = value as? Data { return data }
-      case .custom: if let coding = coding as? Coding<Value> { return try coding.encode(value) }
+      case .custom: break
       }
     } catch {
       // The error itself may quote the value.
@@ -91,11 +97,12 @@ public struct Serializer: Sendable {
     _ type: Value.Type, _ bytes: Data
   ) throws(StorageError) -> Value {
     do {
+      if let coding = coding as? Coding<Value> { return try coding.decode(bytes) }
       switch form {
       case .json: return try Self.jsonDecoder.decode(Value.self, from: bytes)
       case .propertyList: return try PropertyListCoder.decode(Value.self, from: bytes)
       case .data: if let value = bytes as? Value { return value }
-      case .custom: if let coding = coding as? Coding<Value> { return try coding.decode(bytes) }
+      case .custom: break
       }
     } catch {
       throw StorageError(

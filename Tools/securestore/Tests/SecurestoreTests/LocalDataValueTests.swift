@@ -27,6 +27,20 @@ private struct Keys {
     "own", .userDefaults, .custom("own", encode: { Data($0.utf8) }, decode: { "\($0.count)" }))
 }
 
+/// Types whose forms differ between serializers, and from the vault's.
+private struct TypedKeys {
+  static let date = Date(timeIntervalSinceReferenceDate: 817_189_500)
+  static let number = Decimal(string: "3.14159265358979323846")!
+  let when: StoredKey<Date> = key("when", .userDefaults, .plist)
+  let data: StoredKey<Data> = key("data", .userDefaults, .plist)
+  let bytes: StoredKey<Data> = key("bytes", .userDefaults, .json)
+  let exact: StoredKey<Decimal> = key("exact", .userDefaults, .json)
+  let plain: StoredKey<Decimal> = key("plain", .userDefaults, .plist)
+  let list: StoredKey<[Decimal]> = key("list", .userDefaults, .json)
+  let names: StoredKey<[Int: String]> = key("names", .userDefaults, .json)
+  let price: StoredKey<[String: [Decimal]]> = key("price", .userDefaults, .json)
+}
+
 private struct PasscodeKeys {
   let pin = StoredKey<String>(
     "pin", in: .keychain(service: nil),
@@ -94,6 +108,46 @@ struct LocalDataValueTests {
     #expect(try run("get", "http.port").code == 1)
     #expect(try run("remove", "http.port").code == 1)
     #expect(try run("remove", "http.port", "--force").code == 0)
+  }
+
+  @Test func eachTypeIsReadAndWrittenInTheFormOfItsSerializer() async throws {
+    let keys = TypedKeys()
+    let router = router()
+    try router.registerKeys(keys)
+    try tool.write(try router.catalogReport().json, to: "catalog.json")
+    let number = TypedKeys.number
+    func check<Value: Codable & Sendable & Equatable>(
+      _ path: KeyPath<TypedKeys, StoredKey<Value>>, _ value: Value, _ text: String
+    ) async throws {
+      let name = keys[keyPath: path].name
+      #expect(try run("set", name, input: text).code == 0, "\(name)")
+      #expect(try await self.router().get(keys[keyPath: path]) == value, "\(name)")
+      try await router(keys).set(value, for: path)
+      #expect(try run("get", name).text == text, "\(name)")
+      #expect(try run("set", name, input: text).code == 0, "\(name)")
+      #expect(try await self.router().get(keys[keyPath: path]) == value, "\(name)")
+    }
+    try await check(\.when, TypedKeys.date, "2026-11-24T05:05:00.000Z")
+    try await check(\.data, Data([1, 2, 3]), "\u{1}\u{2}\u{3}")
+    try await check(\.bytes, Data([1, 2, 3]), "\u{1}\u{2}\u{3}")
+    try await check(\.exact, number, "3.14159265358979323846")
+    try await check(\.plain, number, "3.14159265358979323846")
+    try await check(\.list, [number], #"["3.14159265358979323846"]"#)
+    try await check(\.names, [1: "a"], #"[[1,"a"]]"#)
+    try await check(\.price, ["a": [number]], #"{"a":["3.14159265358979323846"]}"#)
+  }
+
+  @Test func aNumberInAValueOfTheApplicationKeepsItsDigits() async throws {
+    struct Price: Codable, Sendable, Equatable { var amount: Decimal }
+    struct Prices { let price: StoredKey<Price> = key("price", .userDefaults) }
+    let (router, keys) = (router(), Prices())
+    try router.registerKeys(keys)
+    try tool.write(try router.catalogReport().json, to: "catalog.json")
+    try await router(keys).set(Price(amount: TypedKeys.number), for: \.price)
+    let text = #"{"amount":3.14159265358979323846}"#
+    #expect(try run("get", "price").text == text)
+    #expect(try run("set", "price", input: text).code == 0)
+    #expect(try await self.router().get(keys.price) == Price(amount: TypedKeys.number))
   }
 
   @Test func aValueUnderAPasscodeNeedsThePasscode() async throws {

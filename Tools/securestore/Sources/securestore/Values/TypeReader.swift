@@ -39,6 +39,21 @@ struct TypeReader {
       guard let part = type(depth: depth + 1), take(">") else { return nil }
       return (part as? any (ReadableValue & Hashable).Type).map { Self.set($0) }
     }
+    // What "\(Value.self)" gives, which catalogs of declared keys have.
+    if take("Array<") {
+      guard let part = type(depth: depth + 1), take(">") else { return nil }
+      return Self.array(part)
+    }
+    if take("Optional<") {
+      guard let part = type(depth: depth + 1), take(">") else { return nil }
+      return Self.optional(part)
+    }
+    if take("Dictionary<") {
+      guard let part = type(depth: depth + 1), take(", "), let value = type(depth: depth + 1),
+        take(">")
+      else { return nil }
+      return (part as? any (ReadableValue & Hashable).Type).map { Self.dictionary($0, value) }
+    }
     if take("[") {
       guard let part = type(depth: depth + 1) else { return nil }
       if take("]") { return Self.array(part) }

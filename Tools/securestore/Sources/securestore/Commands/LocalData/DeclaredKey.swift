@@ -40,27 +40,49 @@ struct DeclaredKey {
 
   /// The stored value; nil if there is none.
   func value(_ router: StorageRouter) throws -> DeclaredValue? {
-    switch descriptor.serializer {
-    case Serializer.data.name:
-      try Stored(key(.data, of: Data.self), router: router).load().map { .data($0) }
-    case Serializer.json.name:
-      try Stored(key(.json, of: JSONPart.self), router: router).load().map { .json($0.value) }
-    case Serializer.plist.name:
-      try Stored(key(.plist, of: JSONPart.self), router: router).load().map { .json($0.value) }
-    default: throw isCustom
+    func load<Value: TypedValue>(_: Value.Type) throws -> DeclaredValue? {
+      try Stored(key(serializer, of: Value.self), router: router).load().map { .value($0) }
     }
+    if let type { return try load(type) }
+    guard descriptor.serializer == Serializer.json.name else {
+      let property = Stored(key(try serializer, of: JSONPart.self), router: router)
+      return try property.load().map { .json($0.value) }
+    }
+    // Foundation's decoder would round what it does not know to be a Decimal.
+    guard let bytes = try Stored(key(Serializer.json.ofBytes, of: Data.self), router: router).load()
+    else { return nil }
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw mismatch }
+    return .json(try JSONReader.value(of: text, names: .any))
   }
 
   /// Stores a value.
   func save(_ value: DeclaredValue, _ router: StorageRouter) throws {
-    switch (descriptor.serializer, value) {
-    case (Serializer.data.name, .data(let data)):
-      try Stored(key(.data, of: Data.self), router: router).save(data)
-    case (Serializer.json.name, .json(let json)):
-      try Stored(key(.json, of: JSONPart.self), router: router).save(JSONPart(value: json))
-    case (Serializer.plist.name, .json(let json)):
-      try Stored(key(.plist, of: JSONPart.self), router: router).save(JSONPart(value: json))
-    default: throw isCustom
+    func save<Value: TypedValue>(_ value: Value) throws {
+      try Stored(key(serializer, of: Value.self), router: router).save(value)
+    }
+    switch value {
+    case .value(let value): try save(value)
+    case .json(let json) where descriptor.serializer == Serializer.json.name:
+      let property = Stored(key(Serializer.json.ofBytes, of: Data.self), router: router)
+      try property.save(Data(json.sorted.text.utf8))
+    case .json(let json):
+      try Stored(key(try serializer, of: JSONPart.self), router: router).save(JSONPart(value: json))
+    }
+  }
+
+  /// The declared type, if it is one of Foundation's or Swift's; nil for a type of the application.
+  private var type: (any TypedValue.Type)? {
+    descriptor.serializer == Serializer.data.name
+      ? Data.self : TypeReader.type(descriptor.valueType) as? any TypedValue.Type
+  }
+
+  private var serializer: Serializer {
+    get throws {
+      let all = [Serializer.json, .plist, .data]
+      guard let known = all.first(where: { $0.name == descriptor.serializer }) else {
+        throw isCustom
+      }
+      return known
     }
   }
 
@@ -80,18 +102,13 @@ struct DeclaredKey {
   /// - Returns: the value to store.
   /// - Throws: `Failure` for a value that does not convert exactly.
   func converted(_ given: GivenValue, like old: DeclaredValue?) throws -> DeclaredValue {
-    if descriptor.serializer == Serializer.data.name {
+    _ = try serializer
+    if let type {
       guard
-        case .value(let data as Data)? = try given.value(of: .type(Data.self), exactly: true, name)
+        case .value(let value as any TypedValue)? = try given.value(
+          of: .type(type), exactly: true, name)
       else { throw mismatch }
-      return .data(data)
-    }
-    if let kind = ValueKind(stored: descriptor.valueType), kind.hasOwnForm {
-      guard case .value(let value)? = try given.value(of: kind, exactly: true, name) else {
-        throw mismatch
-      }
-      // As Codable, a Decimal is a number.
-      return .json(value is Decimal ? .number(value.text ?? "0") : value.json)
+      return .value(value)
     }
     var form: JSONValue?
     if case .json(let json)? = old { form = json }
@@ -130,23 +147,42 @@ struct DeclaredKey {
   }
 }
 
+/// A value that is read and written by its own type.
+typealias TypedValue = ReadableValue & Codable & Sendable
+
 /// The value of a declared key.
 enum DeclaredValue {
+  case value(any TypedValue)
+  /// Of a type that only the application knows.
   case json(JSONValue)
-  case data(Data)
 
   /// The bytes that `get` writes: text and data unchanged, the rest as JSON.
   var bytes: [UInt8] {
     switch self {
+    case .value(let data as Data): Array(data)
+    case .value(let value): Array((value.text ?? value.json.text).utf8)
     case .json(let json): Array((json.string ?? json.text).utf8)
-    case .data(let data): Array(data)
     }
   }
 
+  var isText: Bool { if case .value(_ as Data) = self { false } else { true } }
+
   var json: JSONValue {
     switch self {
+    case .value(let value): value.json
     case .json(let json): json
-    case .data(let data): .string(data.base64EncodedString())
+    }
+  }
+}
+
+extension JSONValue {
+  /// With the members of all objects in order, as LocalData's encoder writes them.
+  fileprivate var sorted: JSONValue {
+    switch self {
+    case .array(let values): .array(values.map(\.sorted))
+    case .object(let members):
+      .object(members.sorted { $0.0 < $1.0 }.map { ($0.0, $0.1.sorted) })
+    default: self
     }
   }
 }

@@ -80,8 +80,7 @@ struct GetLocalDataCommand: ParsableCommand {
         "value": value.json,
       ])
     }
-    let isText = if case .json = value { true } else { false }
-    try Output.write(secret: value.bytes, isText: isText, "value", key: name)
+    try Output.write(secret: value.bytes, isText: value.isText, "value", key: name)
   }
 }
 
