@@ -157,7 +157,8 @@ struct SetItemCommand: ParsableCommand {
       return try terminal.askSecret("Secret of \(service), account \(account): ")
     }
     let bytes = try SecretInput.all(of: STDIN_FILENO)
-    return isRaw ? bytes : try bytes.withoutLineBreak()
+    // The last byte of a secret that is no text is a part of it.
+    return isRaw || bytes.text == nil ? bytes : try bytes.withoutLineBreak()
   }
 }
 

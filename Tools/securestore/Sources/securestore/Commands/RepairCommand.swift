@@ -123,7 +123,7 @@ extension FolderPlace {
     guard !report.isSound else {
       return Repair(
         report: report.index, isNeeded: false, lines: { [] },
-        perform: { ("", ["accepted": report], []) })
+        perform: { ("", ["accepted": report.json()], []) })
     }
     return Repair(
       report: report.index, isNeeded: true, lines: { report.rows },
@@ -141,7 +141,7 @@ extension FolderPlace {
               ? ""
               : "; \(Printable.count(left, "value")) still can't be read; --drop-unreadable removes them"),
           [
-            "path": path, "accepted": report, "removed": repair.removedNames,
+            "path": path, "accepted": report.json(), "removed": repair.removedNames,
             "removedFiles": repair.removedBlobCount, "unproven": repair.index.unprovenCount,
             "unprovenNames": repair.index.unprovenKeys, "oldFile": repair.index.oldFile,
           ], notes

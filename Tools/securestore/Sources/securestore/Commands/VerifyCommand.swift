@@ -141,7 +141,7 @@ extension FolderPlace {
       + "interrupted or is running; files rotate --resume seals it again"
     return Verification(
       rows: report.rows + Verification.rows(absent: absent, closed: closed),
-      json: report.json.with(["absent": absent, "closed": closed]),
+      json: report.json(absent, closed),
       fault: report.isSound
         ? command.fault(absent, closed)
         : "the folder is not sound; restore a backup, or run files repair",
@@ -204,7 +204,7 @@ extension VaultReport {
   }
 }
 
-extension SealedFolderReport: JSONConvertible {
+extension SealedFolderReport {
   /// The findings for people.
   var rows: [String] {
     index.rows.map { "index: " + $0 }
@@ -216,7 +216,8 @@ extension SealedFolderReport: JSONConvertible {
       }
   }
 
-  var json: JSONValue {
+  /// The report for programs.
+  func json(_ absent: [String] = [], _ closed: [String] = []) -> JSONValue {
     let all = findings.map { finding -> JSONValue in
       [
         "kind": finding.kind.rawValue, "name": finding.name, "path": finding.path,
@@ -224,8 +225,9 @@ extension SealedFolderReport: JSONConvertible {
       ]
     }
     return [
-      "sound": isSound, "values": nameCount, "files": blobCount, "bytes": byteCount,
-      "oldKey": oldBlobCount, "index": index.json(), "findings": all,
+      "sound": isSound && absent.isEmpty && closed.isEmpty, "values": nameCount,
+      "files": blobCount, "bytes": byteCount, "oldKey": oldBlobCount, "index": index.json(),
+      "findings": all, "absent": absent, "closed": closed,
     ]
   }
 }

@@ -190,6 +190,9 @@ struct StoreOptions: ParsableArguments {
     guard vault == nil, suite == nil, endpoints == nil, postgres == nil else {
       throw Failure(.usage, "the commands of files are for a sealed folder: give --folder or --app")
     }
+    guard authenticationTag == nil else {
+      throw Failure(.usage, "the values of a sealed folder have no --authentication-tag")
+    }
     let id = folder == nil && app == nil ? Environment.value("SECURESTORE_APP") : app
     guard folder != nil || id != nil else {
       throw Failure(

@@ -92,7 +92,11 @@ extension SharedStore {
     let absent = command.expected.filter { !known.contains(Array($0.utf8)) }
     let count = Printable.count(listing.own.count, "value")
     return Verification(
-      rows: Verification.rows(absent: absent), json: ["values": listing.own.count],
+      rows: Verification.rows(absent: absent),
+      json: [
+        "sound": listing.unreadable == 0 && absent.isEmpty, "values": listing.own.count,
+        "notOpened": listing.unreadable, "absent": absent,
+      ],
       fault: listing.unreadable == 0 && absent.isEmpty
         ? nil
         : "\(Printable.count(listing.unreadable, "value")) can't be opened, and "

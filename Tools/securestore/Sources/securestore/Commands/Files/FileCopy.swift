@@ -50,9 +50,13 @@ enum FileCopy {
   }
 
   /// Creates a file for its owner alone: `body` fills it, and it appears complete or not at all.
-  static func make(_ path: String, _ body: (Int32) throws -> Void) throws {
+  ///
+  /// In a folder that the command has just made there is no vault, whatever names its files have.
+  static func make(
+    _ path: String, inNewFolder isInNewFolder: Bool = false, _ body: (Int32) throws -> Void
+  ) throws {
     if let occupation = Path.occupation(of: path) { throw occupation }
-    for suffix in FilePath.companionSuffixes where path.hasSuffix(suffix) {
+    for suffix in FilePath.companionSuffixes where !isInNewFolder && path.hasSuffix(suffix) {
       guard try !Path.isThere(String(path.dropLast(suffix.count))) else {
         throw Failure(
           .usage, "a file beside a vault has this name; give another one", path: path)

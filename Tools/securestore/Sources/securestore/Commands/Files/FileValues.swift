@@ -176,6 +176,7 @@ struct RenameFileCommand: ParsableCommand {
   @OptionGroup(title: "Output") var output: OutputOptions
 
   func run() throws {
+    try ValueName.requireNoValue(in: newName)
     let folder = try store.sealedFolder().open(key)
     let isThere = try folder.transaction { transaction in
       guard try transaction.contains(name) else { return false }
@@ -262,7 +263,7 @@ struct ExportFilesCommand: ParsableCommand {
         do {
           guard let reader = try folder.reader(named: info.name) else { continue }
           let path = target + "/" + Self.fileName(of: info.name)
-          try FileCopy.make(path) { descriptor in
+          try FileCopy.make(path, inNewFolder: true) { descriptor in
             try FileCopy.write(reader, 0..<reader.size, descriptor, path) {
               progress(done + $0, total)
             }
