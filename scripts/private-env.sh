@@ -36,9 +36,9 @@ unset DBUS_SESSION_BUS_ADDRESS CREDENTIALS_DIRECTORY STATE_DIRECTORY CONFIGURATI
 code=0
 "$@" || code=$?
 
-# Tests leave nothing in the temporary folder; SwiftPM leaves its own there.
+# Tests leave nothing in the temporary folder; SwiftPM and Thread Sanitizer leave their own there.
 if [[ -n ${SPS_CHECK_LEFTOVERS:-} ]]; then
-  left=$(find "$TMPDIR" -mindepth 1 -maxdepth 1 ! -name 'TemporaryDirectory.*' ! -name '*.lock' \
+  left=$(find "$TMPDIR" -mindepth 1 -maxdepth 1 ! -name 'TemporaryDirectory.*' ! -name '*.lock' ! -name 'tsan.rodata.*' \
     -printf '%f\n' | sort)
   if [[ -n $left ]]; then
     echo "private-env: left in the temporary folder:" >&2

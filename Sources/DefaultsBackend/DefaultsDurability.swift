@@ -12,7 +12,7 @@ public enum DefaultsDurability: Hashable, Sendable {
   /// loses the last seconds. On a file system that may rename a file before its content is on disk,
   /// such as XFS, it can leave an empty file, and then every read is `damaged`: keep a backup there.
   ///
-  /// Writes with a condition (`saveIfAbsent`, `update`, transactions, defaults) and changes of the
-  /// suite's keys are always immediate, and make the earlier writes durable.
+  /// Writes with a condition (`saveIfAbsent`, `update`, transactions that read, defaults) and changes of
+  /// the suite's keys are always immediate, and make the earlier writes durable.
   case unsynchronized
 }

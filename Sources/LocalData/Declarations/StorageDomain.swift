@@ -48,7 +48,7 @@ public struct StorageDomain: Hashable, Sendable {
     StorageDomain(.keychain(service: service))
   }
 
-  /// A file for each key.
+  /// A file for each key, of at most 256 MiB.
   public static func fileSystem(directory: FileDirectory) -> StorageDomain {
     StorageDomain(.fileSystem(directory))
   }
@@ -58,7 +58,7 @@ public struct StorageDomain: Hashable, Sendable {
     StorageDomain(.encryptedFileSystem(directory))
   }
 
-  /// A file for each key, in the folder of a group of programs.
+  /// A file for each key, of at most 256 MiB, in the folder of a group of programs.
   ///
   /// - Parameters:
   ///   - id: the group, as in ``appGroupUserDefaults(identifier:)``.

@@ -19,6 +19,9 @@ public protocol StorageKey<Value>: Sendable {
   associatedtype Value: Codable & Sendable = UndeclaredValue
 
   /// The name: 1 to 200 UTF-8 bytes without control characters. Never change it.
+  ///
+  /// In `fileSystem` and `appGroupFileSystem`, each byte that is no ASCII letter, digit, dot, `-` or `_`
+  /// counts three, and 240 are the limit.
   var name: String { get }
   /// Where the value is kept.
   var domain: StorageDomain { get }

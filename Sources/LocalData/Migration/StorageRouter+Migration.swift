@@ -24,7 +24,8 @@ extension StorageRouter {
   ///   configuration is given.
   /// - Throws: the error of the part that failed: `conflict` if source and destination hold
   ///   different values, which both stay, or if a source of a finished migration has a value again;
-  ///   `unregisteredKey`; or why a place can't be read or written. No value is lost.
+  ///   `unregisteredKey`; `cancelled` if the task was cancelled before; `invalid` for a migration to
+  ///   another key or within one place; or why a place can't be read or written. No value is lost.
   @discardableResult
   public nonisolated func migrate<Key: StorageKey>(
     for key: Key, from former: FormerConfiguration? = nil, dryRun: Bool = false

@@ -4,8 +4,8 @@ public import StorageCore
 /// Syncs values with other machines, through a store that they share.
 ///
 /// The application decides when: ``sync(_:resolving:)`` for one key, ``syncAll()`` for all. A key
-/// with the policy `automaticSmall` is sent automatically after each write; the next sync of the
-/// key receives what others sent. No clock is used: a sync compares which side changed since the
+/// with the policy `automaticSmall` is synced automatically after each write and when the router is
+/// connected, which also receives what others sent. No clock is used: a sync compares which side changed since the
 /// last agreement. If both sides changed, nothing is changed, and the application is told of a
 /// conflict.
 ///
@@ -16,7 +16,7 @@ extension StorageRouter {
   /// Connects the router to a store that machines share; this ends an earlier connection.
   ///
   /// Register catalogs first: this call compares their `automaticSmall` keys with the shared store,
-  /// and sends the values that an earlier process could not send.
+  /// sends the values that an earlier process could not send, and receives what others sent.
   ///
   /// - Parameters:
   ///   - transport: the shared store.
@@ -56,7 +56,10 @@ extension StorageRouter {
     }?.worker.stop()
   }
 
-  /// The keys that were written and not sent yet, by domain and name.
+  /// The keys whose automatic sync runs or will be tried again, by domain and name.
+  ///
+  /// Empty does not mean that all was sent: `SyncEvent` tells of conflicts, of values that are too large,
+  /// and of errors that another try would meet again.
   public nonisolated var pendingSyncs: [String] {
     core.sync.withLock { $0.link }?.worker.pending ?? []
   }
@@ -68,7 +71,8 @@ extension StorageRouter {
   ///   - resolve: called if both sides changed. Without it, nothing is changed in that case, and
   ///     the next sync finds the conflict again.
   /// - Returns: what was done.
-  /// - Throws: an error of `resolve`, or `StorageError`, and then nothing is changed here:
+  /// - Throws: an error of `resolve`, or `StorageError`, and then nothing is changed here, unless the
+  ///   ledger can't be written, when the next sync finds both sides equal:
   ///   `unsupported` for a key that stays on this machine, `unavailable` if the key is not for this
   ///   machine or there is no connection, `keyUnavailable`, `damaged`, `wrongKey` or `typeMismatch`
   ///   for a shared entry that is not the key's, `timedOut`, `busy`, or why one of the sides can't

@@ -77,8 +77,8 @@ public final class MemorySyncTransport: SyncTransport {
 ///
 /// For instance a vault in the folder of a group, if all programs have its key:
 ///
-///     let shared = VaultStorage(at: folder, keySource: .keyFile(path))
-///     await router.connect(StorageSyncTransport(shared, id: "team"), key: key)
+///     let shared = VaultStorage(at: folder, keySource: .file(url))
+///     try router.connect(StorageSyncTransport(shared, id: "team"), key: key)
 ///
 /// For machines, an `EtcdStorage` with `reading: .linearizable` does the same.
 ///

@@ -10,7 +10,8 @@ public import CryptoCore
 ///
 /// Reading the property when the storage fails gives `nil` and reports the error;
 /// `$property.load()` throws the error. Assigning `nil` removes the value. After a failed read,
-/// assignments are refused until a read succeeds or you call `$property.save(_:)`.
+/// assignments are refused until a read succeeds or you call `$property.save(_:)` or
+/// `$property.remove()`; after `busy`, `timedOut` or `cancelled`, only the next assignment is refused.
 ///
 /// A wrapper is a Sendable value; its copies share the same stored value.
 @propertyWrapper

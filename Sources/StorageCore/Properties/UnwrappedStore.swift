@@ -8,7 +8,9 @@ public import CryptoCore
 /// reports the error; `$property.load()` throws the error.
 ///
 /// After a failed read, assignments are refused until a read succeeds or you call
-/// `$property.save(_:)`. Otherwise `attempts += 1` could replace a value that could not be read.
+/// `$property.save(_:)` or `$property.remove()`. Otherwise `attempts += 1` could replace a value that
+/// could not be read. After `busy`, `timedOut` or `cancelled`, only the next assignment is refused: use
+/// `$property.update(_:)`, or read again before you assign.
 ///
 /// A wrapper is a value; its copies share the same stored value.
 @propertyWrapper

@@ -5,7 +5,9 @@ public import FoundationEssentials
 // fails returns the same as a read of a key without a value.
 
 extension Storage {
-  /// Stores each value whose key has none; stores all of them or none.
+  /// Stores each value whose key has none; all of them or none, where the place has transactions.
+  ///
+  /// A plain delegate, a keyring and a provider store one after the other, etcd in batches.
   ///
   /// Unlike in `UserDefaults`, the values are stored. An existing value is never replaced.
   public func register(defaults registration: [StoreKey: Any]) {

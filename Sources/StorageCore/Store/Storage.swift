@@ -166,8 +166,9 @@ extension Storage {
   /// thread or process saves meanwhile may remain.
   ///
   /// - Throws: `StorageError`: `unsupported` when the place can't list its records; `damaged` when
-  ///   a listed name does not lead to its record, as in a damaged vault. All values then remain,
-  ///   except after `outcomeUnknown`, and where values are removed one after the other.
+  ///   a listed name does not lead to its record, as in a damaged vault: all others are removed then.
+  ///   After another error all values remain, except after `outcomeUnknown`, and where values are
+  ///   removed one after the other.
   public func removeAll() throws(StorageError) {
     try store.removeAll()
   }
