@@ -2,7 +2,8 @@ import Foundation
 import LocalData
 
 /// One of several programs of a user that share a group:
-/// LocalDataTestChild program FOLDER APPLICATION read | write VALUE | count TIMES.
+/// LocalDataTestChild program FOLDER APPLICATION read | write VALUE | count TIMES; or one that uses
+/// the shared router: shared readWrite | mustExist | readOnly.
 enum ProgramChild {
   private static func key<Value: Codable & Sendable>(
     _ name: String, _ domain: StorageDomain, _ policy: SecurityPolicy = .recommended,
@@ -31,6 +32,22 @@ enum ProgramChild {
         try await router.update(counter) { $0 = ($0 ?? 0) + 1 }
       }
       print("done")
+    case "shared":
+      let access: [String: StoreAccess] = ["mustExist": .mustExist, "readOnly": .readOnly]
+      SecureStorage.bootstrap(
+        applicationID: arguments[1],
+        keySource: .key(SymmetricKey(data: Data(repeating: 9, count: 32))),
+        access: access[arguments[3]] ?? .readWrite)
+      await StorageRouter.shared.updateStorageConfiguration(
+        StorageConfiguration(keychain: .vault))
+      for key in [keys[3], key("document", .fileSystem(directory: .documents))] {
+        do throws(StorageError) {
+          try await StorageRouter.shared.set(arguments[3], for: key)
+          print("done")
+        } catch {
+          print(error.code)
+        }
+      }
     case "write":
       for key in keys {
         try await router.set(arguments[3], for: key)

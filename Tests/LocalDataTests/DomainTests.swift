@@ -1,5 +1,6 @@
 import Foundation
 import LocalData
+import TestSupport
 import Testing
 
 @Suite struct DomainTests {
@@ -31,6 +32,23 @@ import Testing
     #expect(folder.holds(marker) == (`case`.security == .none))
     #expect(!folder.holds(Data(marker.utf8).base64EncodedString()))
     for file in folder.files() { #expect(try folder.mode(file) & 0o077 == 0, "\(file)") }
+  }
+
+  @Test func theSharedRouterHasTheAccessOfTheProgram() throws {
+    let homes: [String: String?] = [
+      "HOME": folder.path, "CFFIXED_USER_HOME": folder.path, "STATE_DIRECTORY": nil,
+      "XDG_DATA_HOME": folder.path + "/data", "XDG_CONFIG_HOME": folder.path + "/config",
+    ]
+    func said(_ access: String) throws -> [String] {
+      try HelperProgram("LocalDataTestChild").run(
+        "program", folder.path, "com.example.shared", "shared", access, environment: homes)
+    }
+    #expect(try said("mustExist") == ["unavailable", "unavailable"])
+    #expect(try said("readOnly") == ["readOnly", "readOnly"])
+    #expect(folder.files().filter { !$0.contains(".lock") } == [])
+    #expect(try said("readWrite") == ["done", "done"])
+    #expect(try said("mustExist") == ["done", "done"])
+    #expect(try said("readOnly") == ["readOnly", "readOnly"])
   }
 
   @Test func nothingIsMadeByReading() async throws {

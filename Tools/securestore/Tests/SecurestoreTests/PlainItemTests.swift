@@ -33,11 +33,13 @@ struct PlainItemTests {
 
   @Test func bytesAreKeptAsTheyAre() throws {
     let tool = try Session().tool()
-    let raw = try tool.shell(
-      "printf '\\377\\000\\n' | \"$0\" keyring set svc bytes --raw "
-        + "&& \"$0\" keyring get svc bytes | od -An -tx1")
-    #expect(
-      raw.text.split(separator: " ").joined().hasPrefix("ff000a"), "\(raw.text) \(raw.errors)")
+    for option in ["", "--raw"] {
+      let raw = try tool.shell(
+        "printf '\\377\\000\\n' | \"$0\" keyring set svc bytes \(option) "
+          + "&& \"$0\" keyring get svc bytes | od -An -tx1")
+      #expect(
+        raw.text.split(separator: " ").joined().hasPrefix("ff000a"), "\(raw.text) \(raw.errors)")
+    }
     let json = try tool.run("keyring", "get", "svc", "bytes", "--json").json()
     #expect(json["secret"] as? String == "/wAK" && json["encoding"] as? String == "base64")
   }
