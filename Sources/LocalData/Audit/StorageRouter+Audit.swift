@@ -18,8 +18,7 @@ extension StorageRouter {
   /// Compares the registered catalogs with the stored data.
   ///
   /// Reads and opens every value, and changes none; the audit of a `StorageCatalogFile` does not even open
-  /// a store for writing. The cost is that of reading
-  /// everything. The audit does not ask for passcodes: such a value is
+  /// a store for writing. The cost is that of reading everything. The audit does not ask for passcodes: such a value is
   /// ``StorageAuditEntry/State/unopened``. It asks all registered providers at once, each within
   /// its deadline. A value that can't be read is a finding, and the audit continues.
   ///

@@ -67,8 +67,8 @@ extension VaultStorage {
   ///     there are.
   /// - Returns: what the vault holds now, and where the old file is.
   /// - Throws: `StorageError`: `readOnly` when the vault was opened read-only, `unavailable` when
-  ///   there is no backup, `wrongKey` and the like when it does not open, `damaged` when it is not sound, `busy` when the backup was changed after
-  ///   it was verified, or when somebody has a broken vault open; nothing is then changed.
+  ///   there is no backup, `wrongKey` and the like when it does not open, `damaged` when it is not
+  ///   sound, `busy` when the backup was changed after it was verified, or when somebody has a broken vault open; nothing is then changed.
   @discardableResult
   public func restore(
     from url: URL, keySource: KeySource? = nil, progress: ((Int, Int) -> Void)? = nil

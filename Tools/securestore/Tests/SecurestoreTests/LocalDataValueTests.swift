@@ -150,6 +150,21 @@ struct LocalDataValueTests {
     #expect(try await self.router().get(keys.price) == Price(amount: TypedKeys.number))
   }
 
+  @Test func aPropertyListOfTheApplicationKeepsItsDatesAndData() async throws {
+    struct Visit: Codable, Sendable, Equatable { var at: Date, count: Double, mark: Data }
+    struct Visits { let visit: StoredKey<Visit> = key("visit", .userDefaults, .plist) }
+    let (router, keys) = (router(), Visits())
+    try router.registerKeys(keys)
+    try tool.write(try router.catalogReport().json, to: "catalog.json")
+    let visit = Visit(at: TypedKeys.date, count: 2, mark: Data([1, 2]))
+    try await router(keys).set(visit, for: \.visit)
+    let text = try run("get", "visit").text
+    #expect(text.contains(#""$type":"Date""#) && text.contains("AQI="))
+    #expect(try run("remove", "visit").code == 0)
+    #expect(try run("set", "visit", input: text).code == 0)
+    #expect(try await self.router().get(keys.visit) == visit)
+  }
+
   @Test func aValueUnderAPasscodeNeedsThePasscode() async throws {
     let router = router()
     await router.registerPasscode { try SecureBytes(Array("correct horse".utf8)) }

@@ -44,15 +44,9 @@ struct DeclaredKey {
       try Stored(key(serializer, of: Value.self), router: router).load().map { .value($0) }
     }
     if let type { return try load(type) }
-    guard descriptor.serializer == Serializer.json.name else {
-      let property = Stored(key(try serializer, of: JSONPart.self), router: router)
-      return try property.load().map { .json($0.value) }
-    }
-    // Foundation's decoder would round what it does not know to be a Decimal.
-    guard let bytes = try Stored(key(Serializer.json.ofBytes, of: Data.self), router: router).load()
-    else { return nil }
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw mismatch }
-    return .json(try JSONReader.value(of: text, names: .any))
+    // Foundation's decoders would round what they do not know to be a Decimal.
+    guard let bytes = try encoded(router).load() else { return nil }
+    return .json(try EncodedValue(bytes, coding: coding).json(of: StoreKey(name)))
   }
 
   /// Stores a value.
@@ -62,12 +56,22 @@ struct DeclaredKey {
     }
     switch value {
     case .value(let value): try save(value)
-    case .json(let json) where descriptor.serializer == Serializer.json.name:
-      let property = Stored(key(Serializer.json.ofBytes, of: Data.self), router: router)
-      try property.save(Data(json.sorted.text.utf8))
     case .json(let json):
-      try Stored(key(try serializer, of: JSONPart.self), router: router).save(JSONPart(value: json))
+      let text = Data(json.sorted.text.utf8)
+      guard let bytes = try coding == .json ? text : PropertyListJSON.data(of: json) else {
+        throw mismatch
+      }
+      try encoded(router).save(bytes)
     }
+  }
+
+  /// The bytes of a value whose type only the application knows.
+  private func encoded(_ router: StorageRouter) throws -> Stored<StoredKey<Data>> {
+    try Stored(key(serializer.ofBytes, of: Data.self), router: router)
+  }
+
+  private var coding: EncodedValue.Coding {
+    get throws { try serializer.name == Serializer.json.name ? .json : .propertyList }
   }
 
   /// The declared type, if it is one of Foundation's or Swift's; nil for a type of the application.
